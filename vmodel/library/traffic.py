@@ -1,0 +1,119 @@
+"""How a message of each workload becomes segments, packets and notifications. Counts only; no seconds.
+
+Nothing here branches: a switch is a word that is 0 or 1, so that the same formula serves scalars and arrays.
+"""
+
+from collections.abc import Mapping
+
+from sympy import Expr, Max, Min, ceiling
+
+from vmodel.core.stage import Traffic, traffic
+from vmodel.core.symbols import Words
+
+
+def _mss(k: Words) -> Expr:
+    """Payload of one full packet: mtu - headers - time stamps."""
+    return k.mtu_bytes - k.header_bytes - k.timestamp_bytes * k.timestamps
+
+
+def _headers(k: Words) -> Expr:
+    """Bytes that each packet of a byte stream adds to its payload: IP, TCP, time stamps, Ethernet."""
+    return k.header_bytes + k.timestamp_bytes * k.timestamps + k.frame_bytes
+
+
+def _limit(k: Words) -> Expr:
+    """Most payload the stack hands to a device at once: the GSO limit with TSO, one MSS without."""
+    return k.tso * Max(k.segment_limit_bytes, _mss(k), evaluate=False) + (1 - k.tso) * _mss(k)
+
+
+def _vsock(k: Words) -> dict[str, Expr]:
+    """virtio-vsock cuts a message at the receiver's buffer size, and again at the device's segment limit."""
+    size = k.size_bytes
+    packet = Min(k.rx_buffer_bytes, k.segment_limit_bytes, evaluate=False)
+    packets = (1 - k.coalesce_writes) * ceiling(size / packet) + k.coalesce_writes * size / packet
+    first = Min(size, packet, evaluate=False)
+    fill = k.merge_rx_buffers * Max(1, k.rx_buffer_bytes / first, evaluate=False) + 1 - k.merge_rx_buffers
+    return {
+        "vsock_packets": packets,
+        "vsock_fill": fill,
+        "vsock_cold_bytes": Min(size, packets * k.page_bytes, evaluate=False),
+        "first_packet_bytes": Min(first, k.page_bytes, evaluate=False),
+    }
+
+
+def _counts(
+    k: Words, *, overhead: Expr, packets: Expr, segments: Expr, kicks: Expr, interrupts: Expr, taken: Expr
+) -> Mapping[str, Expr]:
+    size = k.size_bytes
+    return {
+        "bytes": size,
+        "segments": segments,
+        "packets": packets,
+        "stack_units": k.tso * segments + (1 - k.tso) * packets,
+        "receive_units": k.gro * Min(segments, packets, evaluate=False)
+        + (1 - k.gro) * (k.direct * segments + (1 - k.direct) * packets),
+        "tap_units": k.scatter_gather * segments + (1 - k.scatter_gather) * packets,
+        "wire_bytes": size + packets * (overhead + k.gap_bytes),
+        "cold_bytes": Min(size, k.page_bytes, evaluate=False),
+        "segment_cold_bytes": Min(size, segments * k.page_bytes, evaluate=False),
+        "buffers": Max(segments, size / k.page_bytes, evaluate=False),
+        **_vsock(k),
+        "further_packets": packets - Min(packets, 1, evaluate=False),
+        "taken": taken,
+        "fetch_batch": k.descriptor_batch + 1,
+        "kicks": kicks,
+        "interrupts": interrupts,
+    }
+
+
+@traffic
+def rr(k: Words) -> Mapping[str, Expr]:
+    """One message at a time: every message is cut by itself, and notifies each side once."""
+    packets = ceiling(k.size_bytes / _mss(k))
+    segments = ceiling(k.size_bytes / _limit(k))
+    return _counts(
+        k,
+        overhead=_headers(k),
+        packets=packets,
+        segments=segments,
+        kicks=Min(segments, 1, evaluate=False),
+        interrupts=Min(segments, 1, evaluate=False),
+        taken=Min(k.batch, segments, evaluate=False),
+    )
+
+
+@traffic
+def stream(k: Words) -> Mapping[str, Expr]:
+    """Bulk transfer: small writes fill packets unless TCP_NODELAY, and fill segments where the device is busy."""
+    size = k.size_bytes
+    packets = k.nodelay * ceiling(size / _mss(k)) + (1 - k.nodelay) * size / _mss(k)
+    merged = k.merges * (1 - k.nodelay)
+    whole = k.tso * ceiling(size / _limit(k)) + (1 - k.tso) * packets
+    segments = merged * size / _limit(k) + (1 - merged) * whole
+    return _counts(
+        k,
+        overhead=_headers(k),
+        packets=packets,
+        segments=segments,
+        kicks=Min(segments, 1, evaluate=False),
+        interrupts=Min(segments, 1, evaluate=False) / k.interrupt_batch,
+        taken=Min(k.batch, Max(segments, 1, evaluate=False), evaluate=False),
+    )
+
+
+@traffic
+def packets(k: Words) -> Mapping[str, Expr]:
+    """A train of frames at saturation: a message is a whole frame (64 bytes at least), and a worker finds a full batch each time."""
+    frames = ceiling(k.size_bytes / (k.mtu_bytes + k.frame_bytes))
+    return _counts(
+        k,
+        overhead=k.page_bytes * 0,
+        packets=frames,
+        segments=frames,
+        kicks=1 / k.batch,
+        interrupts=1 / Max(k.batch, k.interrupt_batch, evaluate=False),
+        taken=k.batch,
+    )
+
+
+TRAFFIC: tuple[Traffic, ...] = (rr, stream, packets)
