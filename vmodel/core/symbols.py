@@ -62,7 +62,7 @@ TRAFFIC_WORDS: Mapping[str, str] = {
     "wire_bytes": "B",  # bytes that occupy the wire, preamble and gap included
     "cold_bytes": "B",  # bytes of a message on the first page of a send or receive call
     "segment_cold_bytes": "B",  # the same for the pieces that a device or worker copies
-    "buffers": "",  # receive buffers one message fills
+    "further_buffers": "",  # receive buffers a message fills beyond one for each segment
     "vsock_packets": "",  # virtio-vsock packets per message
     "vsock_fill": "",  # vsock packets that share one receive buffer
     "vsock_cold_bytes": "B",  # bytes on the first page of each vsock packet

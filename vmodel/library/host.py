@@ -64,9 +64,15 @@ def forwarded_interrupt(w: Words, p: Words) -> Expr:
     return w.interrupts * p.host_interrupt_s * (1 - w.posted_interrupts)
 
 
+@stage(occupies=None, uses={"idle_exit_s": "s"}, when="idle", variability=0.5, cites=("ahern2011",))
+def idle_exit(w: Words, p: Words) -> Expr:
+    """The CPU that the NIC interrupts leaves its idle state first."""
+    return p.idle_exit_s
+
+
 @stage(occupies=None, uses={"forward_wake_s": "s"}, when="idle", variability=0.5, cites=("ahern2011",))
 def forward_wake(w: Words, p: Words) -> Expr:
-    """A host that only forwards is asleep between packets: its CPU leaves idle before the softirq runs."""
+    """A host that only forwards sleeps longer between packets and deeper: softirq and worker start cold."""
     return p.forward_wake_s
 
 
@@ -94,10 +100,16 @@ def end_interrupt(w: Words, p: Words) -> Expr:
     return w.interrupts * p.end_interrupt_s
 
 
-@stage(occupies=IO_THREAD, uses={"register_exit_s": "s", "rtl8029_accesses": ""}, cites=("dykman2007",))
-def rtl8029_registers(w: Words, p: Words) -> Expr:
-    """The guest's driver moves each packet through device registers; each access is an exit to the device model."""
-    return w.packets * p.rtl8029_accesses * p.register_exit_s
+@stage(occupies=IO_THREAD, uses={"register_exit_s": "s", "rtl8029_reads": ""}, cites=("dykman2007",))
+def rtl8029_receive(w: Words, p: Words) -> Expr:
+    """The guest's driver reads each packet out of the card's window register by register; each read is an exit."""
+    return w.packets * p.rtl8029_reads * p.register_exit_s
+
+
+@stage(occupies=IO_THREAD, uses={"register_exit_s": "s", "rtl8029_writes": ""}, cites=("dykman2007",))
+def rtl8029_send(w: Words, p: Words) -> Expr:
+    """The guest's driver writes each packet into the card's window; string output needs few exits."""
+    return w.packets * p.rtl8029_writes * p.register_exit_s
 
 
 @stage(occupies=IO_THREAD, uses={"register_exit_s": "s", "rtl8139_accesses": ""}, cites=("dykman2007",))
@@ -147,7 +159,7 @@ def xdp_drop(w: Words, p: Words) -> Expr:
 
 
 STAGES: tuple[Stage, ...] = (
-    tap_queue, tap_send, tap_receive, skb_free, macvtap, bridge, host_softirq, host_interrupt, forwarded_interrupt, forward_wake,
-    forward_send, nic_post, nic_reap, end_interrupt, rtl8029_registers, rtl8139_registers, e1000_registers,
+    tap_queue, tap_send, tap_receive, skb_free, macvtap, bridge, host_softirq, host_interrupt, forwarded_interrupt, idle_exit, forward_wake,
+    forward_send, nic_post, nic_reap, end_interrupt, rtl8029_receive, rtl8029_send, rtl8139_registers, e1000_registers,
     emulate_send, emulate_receive, tap_tick, generator, xdp_drop,
 )  # fmt: skip

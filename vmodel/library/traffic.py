@@ -5,7 +5,7 @@ Nothing here branches: a switch is a word that is 0 or 1, so that the same formu
 
 from collections.abc import Mapping
 
-from sympy import Expr, Max, Min, ceiling
+from sympy import Expr, Max, Min, ceiling, floor
 
 from vmodel.core.stage import Traffic, traffic
 from vmodel.core.symbols import Words
@@ -22,8 +22,10 @@ def _headers(k: Words) -> Expr:
 
 
 def _limit(k: Words) -> Expr:
-    """Most payload the stack hands to a device at once: the GSO limit with TSO, one MSS without."""
-    return k.tso * Max(k.segment_limit_bytes, _mss(k), evaluate=False) + (1 - k.tso) * _mss(k)
+    """Most payload the stack hands to a device at once: whole packets up to the GSO limit with TSO, else one packet."""
+    mss = _mss(k)
+    whole = Max(1, floor(k.segment_limit_bytes / mss), evaluate=False)
+    return mss * (k.tso * whole + 1 - k.tso)
 
 
 def _vsock(k: Words) -> dict[str, Expr]:
@@ -56,7 +58,7 @@ def _counts(
         "wire_bytes": size + packets * (overhead + k.gap_bytes),
         "cold_bytes": Min(size, k.page_bytes, evaluate=False),
         "segment_cold_bytes": Min(size, segments * k.page_bytes, evaluate=False),
-        "buffers": Max(segments, size / k.page_bytes, evaluate=False),
+        "further_buffers": Max(segments, size / k.page_bytes, evaluate=False) - segments,
         **_vsock(k),
         "further_packets": packets - Min(packets, 1, evaluate=False),
         "taken": taken,
@@ -97,7 +99,7 @@ def stream(k: Words) -> Mapping[str, Expr]:
         segments=segments,
         kicks=Min(segments, 1, evaluate=False),
         interrupts=Min(segments, 1, evaluate=False) / k.interrupt_batch,
-        taken=Min(k.batch, Max(segments, 1, evaluate=False), evaluate=False),
+        taken=merged * k.batch + (1 - merged) * Min(k.batch, Max(segments, 1, evaluate=False), evaluate=False),
     )
 
 

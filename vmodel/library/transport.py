@@ -44,19 +44,19 @@ def worker_wake(w: Words, p: Words) -> Expr:
 
 @stage(
     occupies=WORKER,
-    uses={"send_descriptor_s": "s", "send_prefetch_s": "s", "fetch_turn_s": "s"},
+    uses={"send_descriptor_s": "s", "send_prefetch_s": "s", "send_fetch_turn_s": "s"},
     cites=("perezmartin2020",),
 )
 def vhost_fetch_send(w: Words, p: Words) -> Expr:
     """The worker reads each transmit descriptor: one by one, or a batch ahead into an array of its own."""
     single = p.send_descriptor_s
-    ahead = p.send_prefetch_s + p.fetch_turn_s / w.fetch_batch
+    ahead = p.send_prefetch_s + p.send_fetch_turn_s / w.fetch_batch
     return w.segments * ((1 - w.batched_fetch) * single + w.batched_fetch * ahead)
 
 
 @stage(
     occupies=WORKER,
-    uses={"receive_descriptor_s": "s", "receive_prefetch_s": "s", "fetch_turn_s": "s", "ring_meeting_s": "s"},
+    uses={"receive_descriptor_s": "s", "receive_prefetch_s": "s", "receive_fetch_turn_s": "s", "ring_meeting_s": "s"},
     cites=("perezmartin2020", "feller1968"),
 )
 def vhost_fetch_receive(w: Words, p: Words) -> Expr:
@@ -66,7 +66,7 @@ def vhost_fetch_receive(w: Words, p: Words) -> Expr:
     to zero about sqrt(n) times in n steps: a batch of n pays sqrt(n) meetings, a packet 1/sqrt(n) of one.
     """
     single = p.receive_descriptor_s + p.ring_meeting_s / sqrt(w.taken)
-    ahead = p.receive_prefetch_s + p.fetch_turn_s / w.fetch_batch
+    ahead = p.receive_prefetch_s + p.receive_fetch_turn_s / w.fetch_batch
     return w.segments * ((1 - w.batched_fetch) * single + w.batched_fetch * ahead)
 
 
@@ -109,8 +109,8 @@ def vhost_receive(w: Words, p: Words) -> Expr:
 
 @stage(occupies=WORKER, uses={"vhost_buffer_s": "s"}, cites=("garzarella2019",))
 def vhost_buffers(w: Words, p: Words) -> Expr:
-    """The worker fills one receive buffer after the other; a large segment takes many."""
-    return w.buffers * p.vhost_buffer_s
+    """The worker goes on to another receive buffer where a large segment fills more than one."""
+    return w.further_buffers * p.vhost_buffer_s
 
 
 @stage(occupies=WORKER, uses={"send_copy_call_s": "s", **WORKER_COPY}, cites=("ahern2011", "perezmartin2020"))
@@ -125,7 +125,7 @@ def vhost_copy_send(w: Words, p: Words) -> Cost:
 @stage(occupies=WORKER, uses={"zero_copy_pin_s": "s"}, cites=("ahern2011",))
 def vhost_pin(w: Words, p: Words) -> Expr:
     """With zero-copy the worker pins and unpins the guest's pages of each segment."""
-    return w.zero_copy * w.buffers * p.zero_copy_pin_s
+    return w.zero_copy * (w.segments + w.further_buffers) * p.zero_copy_pin_s
 
 
 @stage(occupies=WORKER, uses={"receive_copy_call_s": "s", **WORKER_COPY}, cites=("ahern2011", "perezmartin2020"))
@@ -137,10 +137,16 @@ def vhost_copy_receive(w: Words, p: Words) -> Cost:
     )
 
 
-@stage(occupies=WORKER, uses={"signal_s": "s", "event_check_s": "s"}, cites=("perezmartin2020", "lettieri2018"))
+@stage(occupies=WORKER, uses={"signal_s": "s"}, cites=("perezmartin2020", "lettieri2018"))
 def vhost_signal(w: Words, p: Words) -> Expr:
-    """The worker reads the guest's event index for each segment and raises the interrupt that it asks for."""
-    return w.interrupts * p.signal_s + w.segments * w.event_idx * p.event_check_s
+    """The worker raises the guest's interrupt."""
+    return w.interrupts * p.signal_s
+
+
+@stage(occupies=WORKER, uses={"event_check_s": "s"}, cites=("perezmartin2020", "lettieri2018"))
+def event_check(w: Words, p: Words) -> Expr:
+    """The worker reads the guest's event index for each segment to learn whether an interrupt is wanted."""
+    return w.segments * w.event_idx * p.event_check_s
 
 
 @stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", **COPY}, cites=("dpdk2020",))
@@ -246,7 +252,7 @@ def netfront(w: Words, p: Words) -> Expr:
 
 STAGES: tuple[Stage, ...] = (
     virtqueue_post, virtqueue_reap, worker_wake, vhost_fetch_send, vhost_fetch_receive, vhost_translate, vhost_send,
-    vhost_receive, vhost_buffers, vhost_copy_send, vhost_pin, vhost_copy_receive, vhost_signal, pmd_dequeue,
+    vhost_receive, vhost_buffers, vhost_copy_send, vhost_pin, vhost_copy_receive, vhost_signal, event_check, pmd_dequeue,
     pmd_enqueue, pmd_switch, vdpa_ring, io_thread_wake, qemu_send, qemu_receive, qemu_internal_copy, event_channel,
     xen_ring, grant_flip, grant_copy, domain_wake, hvm_event, netfront,
 )  # fmt: skip

@@ -5,14 +5,14 @@ from sympy import Expr
 from vmodel.core.stage import Cost, Stage, stage
 from vmodel.core.symbols import Words
 from vmodel.library.guest import CPU
-from vmodel.library.transport import WORKER, WORKER_COPY
+from vmodel.library.transport import WORKER
 
-VSOCK_COPY = {"cold_copy_bytes_s": "B/s", "vsock_copy_bytes_s": "B/s"}
+VSOCK_COPY = {"vsock_cold_copy_bytes_s": "B/s", "vsock_copy_bytes_s": "B/s"}
 
 
 def _copy(w: Words, p: Words) -> Expr:
-    """Time to copy a message packet by packet: every packet starts in a buffer of its own, on a cold page."""
-    return w.vsock_cold_bytes / p.cold_copy_bytes_s + (w.bytes - w.vsock_cold_bytes) / p.vsock_copy_bytes_s
+    """Time to copy into fresh buffers: every packet starts in one of its own, on a cold page."""
+    return w.vsock_cold_bytes / p.vsock_cold_copy_bytes_s + (w.bytes - w.vsock_cold_bytes) / p.vsock_copy_bytes_s
 
 
 @stage(occupies=CPU, uses={"vsock_send_s": "s"}, cites=("garzarella2019",))
@@ -27,11 +27,11 @@ def vsock_copy_send(w: Words, p: Words) -> Cost:
     return Cost(seconds=_copy(w, p) * (1 - w.zero_copy), bus_bytes=2 * w.bytes * (1 - w.zero_copy))
 
 
-@stage(occupies=WORKER, uses={"vsock_packet_s": "s", **WORKER_COPY}, cites=("garzarella2019",))
+@stage(occupies=WORKER, uses={"vsock_packet_s": "s", "cold_copy_bytes_s": "B/s", "vsock_worker_copy_bytes_s": "B/s"}, cites=("garzarella2019",))
 def vsock_worker(w: Words, p: Words) -> Cost:
     """The vhost worker moves each packet between guest buffers and the host's queue."""
     cold = w.vsock_cold_bytes
-    moved = cold / p.cold_copy_bytes_s + (w.bytes - cold) / p.worker_copy_bytes_s
+    moved = cold / p.cold_copy_bytes_s + (w.bytes - cold) / p.vsock_worker_copy_bytes_s
     return Cost(
         seconds=w.vsock_packets * p.vsock_packet_s + moved * (1 - w.dma_engine), bus_bytes=2 * w.bytes
     )
@@ -49,10 +49,10 @@ def vsock_refill(w: Words, p: Words) -> Expr:
     return w.vsock_packets / w.vsock_fill * p.buffer_refill_s
 
 
-@stage(occupies=CPU, uses=VSOCK_COPY, cites=("garzarella2019",))
+@stage(occupies=CPU, uses={"vsock_receive_copy_bytes_s": "B/s"}, cites=("garzarella2019",))
 def vsock_copy_receive(w: Words, p: Words) -> Cost:
-    """The receiver's kernel copies the payload out of the receive buffers to user space."""
-    return Cost(seconds=_copy(w, p), bus_bytes=2 * w.bytes)
+    """The receiver's kernel copies the payload out of buffers that the worker has just written to user space."""
+    return Cost(seconds=w.bytes / p.vsock_receive_copy_bytes_s, bus_bytes=2 * w.bytes)
 
 
 @stage(occupies=CPU, uses={"credit_packet_s": "s", "credit_kick_s": "s"}, cites=("garzarella2019",))
@@ -61,11 +61,11 @@ def credit_from_guest(w: Words, p: Words) -> Expr:
     return w.credit_per_packet * (w.vsock_packets * p.credit_packet_s + w.kicks * p.credit_kick_s)
 
 
-@stage(occupies=CPU, uses={"cold_copy_bytes_s": "B/s"}, cites=("garzarella2019",))
+@stage(occupies=CPU, uses={"lockstep_bytes_s": "B/s"}, cites=("garzarella2019",))
 def credit_lockstep(w: Words, p: Words) -> Expr:
     """With a credit packet for each packet, receiver and worker take turns: the first packet's two earlier copies
     are not hidden behind the receiver's own work."""
-    return w.credit_per_packet * 2 * w.first_packet_bytes / p.cold_copy_bytes_s
+    return w.credit_per_packet * w.first_packet_bytes / p.lockstep_bytes_s
 
 
 @stage(occupies=WORKER, uses={"credit_host_s": "s"}, cites=("garzarella2019",))

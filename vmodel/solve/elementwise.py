@@ -99,9 +99,8 @@ def most(a: Number, b: Number) -> Number:
 
 def choose(condition: Any, yes: Number, no: Number) -> Number:
     """One value where the condition holds, the other elsewhere; both are computed before."""
-    if isinstance(condition, bool):
-        if scalar(yes, no) or condition is True and scalar(no) or condition is False and scalar(yes):
-            return yes if condition else no
+    if not getattr(condition, "ndim", 0) and scalar(yes if condition else no):
+        return yes if condition else no
     import numpy
 
     return numpy.where(condition, yes, no)
@@ -129,8 +128,8 @@ def lgamma(x: Number) -> Number:
         return math.lgamma(x)
     import numpy
 
-    x = numpy.asarray(x, float)
-    small, shift = x, 0.0
+    small: Number = numpy.asarray(x, float)
+    shift: Number = 0.0
     for _ in range(int(STIRLING_FROM)):
         low = small < STIRLING_FROM
         shift = shift - numpy.where(low, numpy.log(small), 0.0)
@@ -142,5 +141,5 @@ def lgamma(x: Number) -> Number:
 def settled(change: Number, tolerance: float) -> bool:
     """Whether every element of an iteration's relative change is below the tolerance."""
     if scalar(change):
-        return abs(change) <= tolerance
+        return bool(abs(change) <= tolerance)
     return bool((abs(change) <= tolerance).all())

@@ -1,7 +1,8 @@
 """Interrupt moderation: packets per interrupt and the wait for it, when packets arrive at random.
 
-A throttle enforces a minimum spacing between interrupts; a hold-off timer starts with the first packet, perhaps with a cap on
-the frames it collects. Which of them a device has, and what it makes of a setting, is the device table's business.
+A throttle enforces a minimum spacing between interrupts; a hold-off timer starts with the first packet, perhaps with
+a cap on the frames it collects. Which of them a device has, and what it makes of a setting, is the device table's
+business.
 """
 
 from collections.abc import Iterable
@@ -18,7 +19,8 @@ def throttle_batch(lam: Number, timer_s: Number) -> Number:
 
     n = a + exp(-a), a = lam tau.
 
-    lam: arrivals [1/s].  timer_s: spacing tau [s].  Returns packets [-].  Exact for Poisson arrivals; one without moderation.
+    lam: arrivals [1/s].  timer_s: spacing tau [s].  Returns packets [-].  Exact for Poisson arrivals; one without
+    moderation.
 
     >>> throttle_batch(1000.0, 0.0)
     1.0
@@ -45,7 +47,8 @@ def throttle_wait(lam: Number, timer_s: Number) -> Number:
 
 
 def throttle_time(lam: Number, timer_s: Number) -> StageTime:
-    """The wait for the interrupt under a throttle as a distribution: none for some, uniform over the spacing for the rest.
+    """The wait for the interrupt under a throttle as a distribution: none for some, uniform over the spacing for the
+    rest.
 
     P(wait) = a / (a + exp(-a)), then uniform on (0, tau).
 
@@ -172,8 +175,8 @@ def capped_holdoff_wait(lam: Number, timer_s: Number, frames: int) -> Number:
 
     W = (1/lam) sum_{m=0}^{k-2} (m+1) P(m+1, a) / n = (1/lam) E[M (M+1) / 2] / n, M = min(Pois(a), k - 1), n the batch.
 
-    lam: arrivals [1/s].  timer_s: tau [s].  frames: cap k >= 1 [-].  Returns a time [s].  Exact for Poisson arrivals; zero for
-    k = 1, `holdoff_wait` for a large cap.
+    lam: arrivals [1/s].  timer_s: tau [s].  frames: cap k >= 1 [-].  Returns a time [s].  Exact for Poisson arrivals;
+    zero for k = 1, `holdoff_wait` for a large cap.
 
     >>> capped_holdoff_wait(1e6, 50e-6, 1)
     0.0
@@ -193,8 +196,8 @@ def throttled_cycle(unmoderated_s: Number, timers_s: Iterable[Number]) -> Number
 
     R = max(R0, tau_1, tau_2, ...).
 
-    unmoderated_s: round trip without moderation R0 [s].  timers_s: one per throttled receiving end [s].  Returns a time [s].
-    Exact for one message in flight and constant R0.
+    unmoderated_s: round trip without moderation R0 [s].  timers_s: one per throttled receiving end [s].  Returns a
+    time [s]. Exact for one message in flight and constant R0.
 
     >>> throttled_cycle(181e-6, [488e-6, 488e-6])
     0.000488

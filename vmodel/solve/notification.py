@@ -1,8 +1,9 @@
 """Two parties and a ring between them: how often each must wake the other, and what that costs per packet.
 
-A producer fills the ring, a consumer empties it. Who finds nothing to do goes to sleep and is woken by the other: the kick
-(producer to consumer) and the interrupt (consumer to producer). Which of them happens, and how often, depends on who is
-faster and on whether the ring lasts through a wake-up. The functions take plain floats: the answer names a regime.
+A producer fills the ring, a consumer empties it. Who finds nothing to do goes to sleep and is woken by the other: the
+kick (producer to consumer) and the interrupt (consumer to producer). Which of them happens, and how often, depends on
+who is faster and on whether the ring lasts through a wake-up. The functions take plain floats: the answer names a
+regime.
 """
 
 import math
@@ -72,15 +73,16 @@ def fast_producer_batch(producer: Party, consumer: Party, threshold: int) -> flo
 
 
 def notified_exchange(producer: Party, consumer: Party, places: int, threshold: int) -> Exchange:
-    """Time per packet, kicks and interrupts of a producer and a consumer that wake each other, with the regime in force.
+    """Time per packet, kicks and interrupts of a producer and a consumer that wake each other, with the regime in
+    force.
 
     fast consumer: T = W_P + N_P / b;  fast producer: T = W_C + N_C / b;
-    slow wake-up (the ring fills or empties meanwhile): T = (N_P + S_C + k W_C + N_C + S_P + W_P + m W) / (L + m), W that of the
-    slower end, m the packets it handles while the other catches up.
+    slow wake-up (the ring fills or empties meanwhile): T = (N_P + S_C + k W_C + N_C + S_P + W_P + m W) / (L + m), W
+    that of the slower end, m the packets it handles while the other catches up.
 
     producer, consumer: W, N, S [s].  places: L, ring size [-].  threshold: k, 1 <= k <= L [-].
-    Exact for constant times (event simulation in the tests). T is never below max(W_P, W_C); it jumps where the ring first
-    fills during a wake-up, as the machine does.
+    Exact for constant times (event simulation in the tests). T is never below max(W_P, W_C); it jumps where the ring
+    first fills during a wake-up, as the machine does.
 
     >>> slow, fast = (Party(work_s=w, notify_s=4.5, startup_s=2.1) for w in (2.0, 1.0))
     >>> answer = notified_exchange(slow, fast, 256, 192)
@@ -91,15 +93,15 @@ def notified_exchange(producer: Party, consumer: Party, places: int, threshold: 
     """
     wp, wc = producer.work_s, consumer.work_s
     fills = (places - 1) * wp <= consumer.startup_s + wc
-    runs_dry = (places - threshold) * wc <= producer.startup_s
+    runs_dry = (places - threshold) * wc < producer.startup_s + wp
     if wp == wc:
-        return _settle(MATCHED, producer, consumer, wp, 0.0, 0.0)
+        return _settle(MATCHED, producer, consumer, wp)
     if wc < wp and not fills:
         batch = fast_consumer_batch(producer, consumer)
-        return _settle(FAST_CONSUMER, producer, consumer, wp + producer.notify_s / batch, 1 / batch, 0.0)
+        return _settle(FAST_CONSUMER, producer, consumer, wp + producer.notify_s / batch, kicks=1 / batch)
     if wp < wc and not runs_dry:
         batch = fast_producer_batch(producer, consumer, threshold)
-        return _settle(FAST_PRODUCER, producer, consumer, wc + consumer.notify_s / batch, 0.0, 1 / batch)
+        return _settle(FAST_PRODUCER, producer, consumer, wc + consumer.notify_s / batch, interrupts=1 / batch)
     if wc < wp:
         regime, slower = SLOW_CONSUMER_WAKE_UP, wp
         ahead = (places - threshold) * wc - producer.startup_s - wp
@@ -109,11 +111,11 @@ def notified_exchange(producer: Party, consumer: Party, places: int, threshold: 
     more = max(0.0, math.floor(ahead / abs(wp - wc)) + 1.0)
     awake = producer.notify_s + consumer.startup_s + threshold * wc + consumer.notify_s + producer.startup_s + wp
     share = 1 / (places + more)
-    return _settle(regime, producer, consumer, (awake + more * slower) * share, share, share)
+    return _settle(regime, producer, consumer, (awake + more * slower) * share, kicks=share, interrupts=share)
 
 
 def _settle(
-    regime: str, producer: Party, consumer: Party, packet_s: float, kicks: float, interrupts: float
+    regime: str, producer: Party, consumer: Party, packet_s: float, *, kicks: float = 0.0, interrupts: float = 0.0
 ) -> Exchange:
     return Exchange(
         regime=regime,
@@ -130,8 +132,8 @@ def sleeping_batch(slower_work_s: float, faster_work_s: float, sleep_s: float, p
 
     b = Y / (W_slow - W_fast), Y not longer than (L - 1) W_slow - W_fast; then T = W_slow and nobody is notified.
 
-    slower_work_s, faster_work_s: per packet [s].  sleep_s: Y [s].  places: L [-].  Returns a number of packets [-]; infinite
-    for equal ends.
+    slower_work_s, faster_work_s: per packet [s].  sleep_s: Y [s].  places: L [-].  Returns a number of packets [-];
+    infinite for equal ends.
 
     >>> sleeping_batch(2.0, 1.0, 5.0, 256)
     5.0

@@ -119,7 +119,8 @@ def mg1_wait(lam: Number, service_s: Number, scv: Number) -> Number:
 
     W = rho S (1 + scv) / (2 (1 - rho)), rho = lam S; infinite for rho >= 1.
 
-    lam: arrivals [1/s].  service_s: mean service time S [s].  scv: of the service time [-].  Returns the wait [s].  Exact.
+    lam: arrivals [1/s].  service_s: mean service time S [s].  scv: of the service time [-].  Returns the wait [s].
+    Exact.
 
     The response time at load 0.8 with scv 4 is eleven services:
 
@@ -154,7 +155,7 @@ def kingman_wait(lam: Number, service_s: Number, scv_arrivals: Number, scv_servi
 
     lam: arrivals [1/s].  service_s: mean service time S [s].  scv_arrivals, scv_service: ca2, cs2 [-].
     Returns the wait [s].  Exact for Poisson arrivals, right as rho tends to 1; too long at low load when ca2 < 1
-    (deterministic arrivals at load 0.5: twice the true wait). Prefer `klb_wait`.
+    (deterministic arrivals at load 0.5: twice the true wait). Prefer `two_moment_wait`.
 
     >>> round(kingman_wait(0.5, 1.0, 1.0, 1.0), 9)
     1.0
@@ -167,11 +168,12 @@ def kingman_wait(lam: Number, service_s: Number, scv_arrivals: Number, scv_servi
 def klb_wait(lam: Number, service_s: Number, scv_arrivals: Number, scv_service: Number) -> Number:
     """Approximate mean wait with Kraemer and Langenbach-Belz's correction for regular and bursty arrivals.
 
-    W = Kingman's W times exp(-2 (1-rho) (1-ca2)^2 / (3 rho (ca2+cs2))) for ca2 <= 1, exp(-(1-rho) (ca2-1)/(ca2+4 cs2)) above.
+    W = Kingman's W times exp(-2 (1-rho) (1-ca2)^2 / (3 rho (ca2+cs2))) for ca2 <= 1, exp(-(1-rho) (ca2-1)/(ca2+4
+    cs2)) above.
 
     lam: arrivals [1/s].  service_s: mean service time S [s].  scv_arrivals, scv_service: ca2, cs2 [-].
     Returns the wait [s].  Exact for ca2 = 1 and in heavy traffic. Against the exact D/M/1 within 1 % from load 0.4 up.
-    Against simulated gamma arrivals the relative error grows with 1 - rho and |ca2 - 1|; the tests state it.
+    For bursty arrivals (ca2 > 1) of gamma law it is up to 41 % too short at load 0.6; prefer `two_moment_wait` there.
 
     The exact D/M/1 wait at load 0.5 is 0.2550:
 
@@ -188,6 +190,25 @@ def klb_wait(lam: Number, service_s: Number, scv_arrivals: Number, scv_service: 
     bursty = choose(scv_arrivals > 1, bursty, 0.0)
     wait = kingman_wait(lam, service_s, scv_arrivals, scv_service)
     return wait * exp(-regular - bursty)
+
+
+def two_moment_wait(lam: Number, service_s: Number, scv_arrivals: Number, scv_service: Number) -> Number:
+    """Approximate mean wait from the variability of arrivals and of service: the form to use.
+
+    W = klb_wait for ca2 < 1, kingman_wait for ca2 >= 1.
+
+    lam: arrivals [1/s].  service_s: mean service time S [s].  scv_arrivals, scv_service: ca2, cs2 [-].
+    Returns the wait [s].  Exact for ca2 = 1 and in heavy traffic. Against simulated gamma arrivals, ca2 and cs2 from
+    0 to 4 (largest error where both differ): 9 % at load 0.9, 31 % at load 0.6, and below that the wait is short but
+    its relative error large.
+
+    >>> round(two_moment_wait(0.5, 1.0, 0.0, 1.0), 4)
+    0.2567
+
+    Source: Whitt1983, equations 44-45.
+    """
+    regular = klb_wait(lam, service_s, least(scv_arrivals, 1.0), scv_service)
+    return choose(scv_arrivals < 1, regular, kingman_wait(lam, service_s, scv_arrivals, scv_service))
 
 
 def marchal_wait(lam: Number, service_s: Number, scv_arrivals: Number, scv_service: Number) -> Number:
@@ -214,7 +235,8 @@ def ggc_wait(lam: Number, service_s: Number, servers: int, scv_arrivals: Number,
     W = W(M/M/c) (ca2 + cs2) / 2; infinite when the load reaches the number of servers.
 
     lam: arrivals [1/s].  service_s: mean service time [s].  servers: c [-].  scv_arrivals, scv_service: ca2, cs2 [-].
-    Returns the wait [s].  Exact for M/M/c and for M/G/1; Poisson arrivals, c = 4, cs2 from 0 to 4: the tests state the error.
+    Returns the wait [s].  Exact for M/M/c and for M/G/1; Poisson arrivals, c = 4, cs2 from 0 to 4: the tests state
+    the error.
 
     >>> round(ggc_wait(6.0, 1 / 3, 3, 1.0, 1.0) * 54, 9) == round(mmc_wait(6.0, 1 / 3, 3) * 54, 9)
     True

@@ -8,11 +8,13 @@ import math
 from dataclasses import dataclass
 
 from vmodel.solve.elementwise import Number, choose, exp, expm1, least, log, log1p, most, over
+from vmodel.solve.tails import StageTime
 
 EXACT_PLACES = 24  # up to here the chain is solved state by state
 BLEND = 0.01  # relative to 1 / places: half width around load one where two singularities coincide
 SMALL_EXPONENT = 0.05  # below it the series of 1 / (exp(-x) - 1) is used
 BISECTIONS = 60
+SMALLEST_LOAD = 2.0**-40
 KNEE_LOADS = (2.0**-20, 2.0)  # the knee is looked for between these loads
 
 
@@ -33,6 +35,14 @@ def _ring(lam: Number, service_s: Number, loss: Number, number: Number) -> Ring:
     return Ring(loss=loss, throughput_pps=carried, number=number, response_s=response)
 
 
+def _curve(x: Number) -> Number:
+    """1 / (4 sinh^2(x/2)) - 1/x^2, smooth through zero."""
+    near = abs(x) < SMALL_EXPONENT
+    series = -1 / 12 + x * x / 240 - x * x * x * x / 6048  # AbramowitzStegun1964, 23.1.1, differentiated
+    safe = choose(near, 1.0, abs(x))
+    return choose(near, series, exp(-safe) / (expm1(-safe) * expm1(-safe)) - 1 / (safe * safe))
+
+
 def _excess(x: Number) -> Number:
     """1 / (exp(-x) - 1) + 1/x + 1/2, smooth through zero."""
     near = abs(x) < SMALL_EXPONENT
@@ -46,7 +56,8 @@ def mm1k(lam: Number, service_s: Number, places: Number) -> Ring:
 
     loss = (1-rho) rho^K / (1-rho^(K+1));  L = rho/(1-rho) - (K+1) rho^(K+1) / (1-rho^(K+1));  T = L / (lam (1-loss)).
 
-    lam: arrivals [1/s].  service_s: mean service time [s].  places: K >= 1 [-].  Exact for every load, also one and above.
+    lam: arrivals [1/s].  service_s: mean service time [s].  places: K >= 1 [-].  Exact for every load, also one and
+    above.
 
     At load one all states are equally likely:
 
@@ -147,12 +158,13 @@ def _two_singularities(rho: Number, scv: Number, places: Number) -> tuple[Number
 def mg1k(lam: Number, service_s: Number, scv: Number, places: int) -> Ring:
     """Loss and delay of a ring from the mean and the variability of the service time, arrivals Poisson.
 
-    loss = (1-rho) g / (1 - rho g), g = (1-rho) eta^(1-K) / (A'(eta) - 1), eta = A(eta) != 1, A(z) = (1 + rho scv (1-z))^(-1/scv).
+    loss = (1-rho) g / (1 - rho g), g = (1-rho) eta^(1-K) / (A'(eta) - 1), eta = A(eta) != 1, A(z) = (1 + rho scv
+    (1-z))^(-1/scv).
 
     lam: arrivals [1/s].  service_s: mean service time [s].  scv: of the service time [-].  places: K >= 1 [-].
     Service times are taken as gamma distributed. Up to 24 places the chain is solved exactly, above the two leading
-    singularities are kept: relative difference to the exact chain below 1e-3 for K = 25 and vanishing beyond. Equal to `mm1k`
-    for scv = 1. For another law with the same two moments the loss may differ by half, most at low loss.
+    singularities are kept: relative difference to the exact chain below 1e-3 for K = 25 and vanishing beyond. Equal
+    to `mm1k` for scv = 1. For another law with the same two moments the loss may differ by half, most at low loss.
 
     One place is the loss system, whatever the service times:
 
@@ -161,7 +173,7 @@ def mg1k(lam: Number, service_s: Number, scv: Number, places: int) -> Ring:
 
     Source: Takagi1993, section 5.1 (embedded chain); Tijms2003, section 9.6 (proportionality); the expansion is ours.
     """
-    rho = most(lam * service_s, KNEE_LOADS[0] * KNEE_LOADS[0])
+    rho = most(lam * service_s, SMALLEST_LOAD)
     if places <= EXACT_PLACES:
         loss, number = _chain(rho, scv, places)
     else:
@@ -174,13 +186,45 @@ def mg1k(lam: Number, service_s: Number, scv: Number, places: int) -> Ring:
     return _ring(lam, service_s, loss, number)
 
 
+def ring_time(lam: Number, service_s: Number, scv: Number, places: int) -> StageTime:
+    """The response time of those that a ring accepts, as a distribution for percentiles.
+
+    mean = T of `mg1k`;  variance = (v + c n) S^2, v the variance of a geometric number of ratio 1 / eta cut at K - 1,
+    n = T / S.
+
+    lam: arrivals [1/s].  service_s: mean service time S [s].  scv: c [-].  places: K [-].
+    The variance is exact for scv = 1, else takes the remaining service of the one in service as a whole one; the
+    tests state the error of the percentiles. In overload: K services, less the part already done.
+
+    >>> round(ring_time(0.0, 1.0, 1.0, 4).variance_s2, 9)
+    1.0
+
+    Source: GrossHarris1998, section 2.5 (waiting times of accepted customers).
+    """
+    ring = mg1k(lam, service_s, scv, places)
+    rho = most(lam * service_s, SMALLEST_LOAD)
+    close = abs(rho - 1) < BLEND / places
+    decay = choose(close, 2 * (1 - rho) / (1 + scv), _decay(choose(close, 2.0, rho), scv))
+    found = most(_curve(decay) - places * places * _curve(places * decay), 0.0)
+    inside = ring.response_s / service_s
+    variance = (found + scv * inside) * service_s * service_s
+    return StageTime(
+        least_s=choose(scv > 0, 0.0 * variance, service_s),
+        mean_s=ring.response_s,
+        variance_s2=variance,
+        third_s3=2 * variance * variance / ring.response_s,
+    )
+
+
 def diffusion_loss(rho: Number, scv: Number, places: Number) -> Number:
     """Loss of a ring by the one-line two-moment formula of the literature, for comparison and for formula sheets.
 
-    loss = rho^((r scv - r + 2K) / (2 + r scv - r)) (rho - 1) / (rho^(2 (r scv - r + K + 1) / (2 + r scv - r)) - 1), r = sqrt(rho).
+    loss = rho^((r scv - r + 2K) / (2 + r scv - r)) (rho - 1) / (rho^(2 (r scv - r + K + 1) / (2 + r scv - r)) - 1), r
+    = sqrt(rho).
 
     rho: offered load [-].  scv: of the service time [-].  places: K [-].  Returns a share [-].
-    Exact for scv = 1; within a factor 1.5 of the gamma chain for scv from 0 to 4 where the loss is above 1e-4. Prefer `mg1k`.
+    Exact for scv = 1; within a factor 1.5 of the gamma chain for scv from 0 to 4 where the loss is above 1e-4. Prefer
+    `mg1k`.
 
     >>> round(diffusion_loss(0.5, 1.0, 3) * 15, 9)
     1.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vmodel.solve.elementwise import Number, least, most, sqrt
-from vmodel.solve.queues import ggc_wait, klb_wait
+from vmodel.solve.queues import ggc_wait, two_moment_wait
 
 SERVICE_FLOOR = 0.2  # Whitt1983, equation 39
 MERGE_WEIGHT = 4.0  # Whitt1983, equation 29
@@ -35,10 +35,11 @@ class Passage:
 def departure_scv(rho: Number, scv_arrivals: Number, scv_service: Number, servers: int) -> Number:
     """How irregular the departures of a station are.
 
-    c_d^2 = 1 + (1 - rho^2)(ca2 - 1) + rho^2 (max(cs2, 0.2) - 1) / sqrt(m);  for one server  rho^2 cs2 + (1 - rho^2) ca2.
+    c_d^2 = 1 + (1 - rho^2)(ca2 - 1) + rho^2 (max(cs2, 0.2) - 1) / sqrt(m);  for one server  rho^2 cs2 + (1 - rho^2)
+    ca2.
 
-    rho: busy share, taken as one at most [-].  scv_arrivals, scv_service: ca2, cs2 [-].  servers: m [-].  Returns an scv [-].
-    Exact for M/M/m; approximate otherwise. The floor of 0.2 is used for several servers only.
+    rho: busy share, taken as one at most [-].  scv_arrivals, scv_service: ca2, cs2 [-].  servers: m [-].  Returns an
+    scv [-]. Exact for M/M/m; approximate otherwise. The floor of 0.2 is used for several servers only.
 
     >>> departure_scv(0.5, 1.0, 1.0, 1)
     1.0
@@ -90,11 +91,11 @@ def merged_scv(rates: Sequence[Number], scvs: Sequence[Number], rho: Number) -> 
 def tandem(lam: Number, scv_arrivals: Number, stations: Sequence[Station]) -> list[Passage]:
     """Waits along a chain of stations, each fed by the departures of the one before.
 
-    ca2 of a station = departure_scv of the one before;  W by `klb_wait`, for several servers by `ggc_wait`.
+    ca2 of a station = departure_scv of the one before;  W by `two_moment_wait`, for several servers by `ggc_wait`.
 
     lam: arrivals [1/s].  scv_arrivals: of the gaps at the first station [-].  stations: in order.
-    Exact for Poisson arrivals and exponential service (any number of servers). An overloaded station waits for ever and hands
-    on its capacity.
+    Exact for Poisson arrivals and exponential service (any number of servers). An overloaded station waits for ever
+    and hands on its capacity.
 
     Ten stations loaded 0.5 to 0.9 hold 34.135 customers:
 
@@ -109,7 +110,7 @@ def tandem(lam: Number, scv_arrivals: Number, stations: Sequence[Station]) -> li
         busy = lam * station.service_s / station.servers
         scv = scv_arrivals
         if station.servers == 1:
-            wait = klb_wait(lam, station.service_s, scv, station.scv)
+            wait = two_moment_wait(lam, station.service_s, scv, station.scv)
         else:
             wait = ggc_wait(lam, station.service_s, station.servers, scv, station.scv)
         passages.append(Passage(busy=busy, scv_arrivals=scv, wait_s=wait, response_s=wait + station.service_s))

@@ -1,0 +1,996 @@
+"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 7caab5c500fb1f83."""
+
+from math import ceil, floor, sqrt
+
+
+def maximum(a, b):
+    return a if a >= b else b
+
+
+def minimum(a, b):
+    return a if a <= b else b
+
+
+def app_send(send_call_s):
+    return send_call_s
+
+
+def app_send_gradient(send_call_s):
+    return (1, )
+
+
+def copy_send(bytes, cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return cold_bytes/cold_copy_bytes_s + (bytes - cold_bytes)/copy_bytes_s
+
+
+def copy_send_gradient(bytes, cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return (-cold_bytes/cold_copy_bytes_s**2, -(bytes - cold_bytes)/copy_bytes_s**2, )
+
+
+def copy_send_bus(bytes, cold_bytes):
+    return 2*bytes
+
+
+def stack_send(stack_units, stack_segment_s):
+    return stack_segment_s*stack_units
+
+
+def stack_send_gradient(stack_units, stack_segment_s):
+    return (stack_units, )
+
+
+def stack_receive(receive_units, stack_receive_s):
+    return receive_units*stack_receive_s
+
+
+def stack_receive_gradient(receive_units, stack_receive_s):
+    return (receive_units, )
+
+
+def copy_receive(bytes, cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return cold_bytes/cold_copy_bytes_s + (bytes - cold_bytes)/copy_bytes_s
+
+
+def copy_receive_gradient(bytes, cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return (-cold_bytes/cold_copy_bytes_s**2, -(bytes - cold_bytes)/copy_bytes_s**2, )
+
+
+def copy_receive_bus(bytes, cold_bytes):
+    return 2*bytes
+
+
+def app_wake(busy_poll, process_wake_s):
+    return process_wake_s*(1 - busy_poll)
+
+
+def app_wake_gradient(busy_poll, process_wake_s):
+    return (1 - busy_poll, )
+
+
+def app_receive(receive_call_s):
+    return receive_call_s
+
+
+def app_receive_gradient(receive_call_s):
+    return (1, )
+
+
+def loopback_queue(segments, loopback_s):
+    return loopback_s*segments
+
+
+def loopback_queue_gradient(segments, loopback_s):
+    return (segments, )
+
+
+def veth_cross(segments, veth_s):
+    return segments*veth_s
+
+
+def veth_cross_gradient(segments, veth_s):
+    return (segments, )
+
+
+def af_packet_send(packets, af_packet_s):
+    return af_packet_s*packets
+
+
+def af_packet_send_gradient(packets, af_packet_s):
+    return (packets, )
+
+
+def af_packet_receive(packets, af_packet_receive_s):
+    return af_packet_receive_s*packets
+
+
+def af_packet_receive_gradient(packets, af_packet_receive_s):
+    return (packets, )
+
+
+def af_xdp_ring(packets, af_xdp_s):
+    return af_xdp_s*packets
+
+
+def af_xdp_ring_gradient(packets, af_xdp_s):
+    return (packets, )
+
+
+def xdp_program(packets, xdp_program_s):
+    return packets*xdp_program_s
+
+
+def xdp_program_gradient(packets, xdp_program_s):
+    return (packets, )
+
+
+def poll_mode_send(packets, poll_mode_packet_s):
+    return packets*poll_mode_packet_s
+
+
+def poll_mode_send_gradient(packets, poll_mode_packet_s):
+    return (packets, )
+
+
+def poll_mode_receive(packets, poll_mode_packet_s):
+    return packets*poll_mode_packet_s
+
+
+def poll_mode_receive_gradient(packets, poll_mode_packet_s):
+    return (packets, )
+
+
+def kick(kicks, exit_s):
+    return exit_s*kicks
+
+
+def kick_gradient(kicks, exit_s):
+    return (kicks, )
+
+
+def interrupt_injection(interrupts, posted_interrupts, injection_s):
+    return injection_s*interrupts*(1 - posted_interrupts)
+
+
+def interrupt_injection_gradient(interrupts, posted_interrupts, injection_s):
+    return (interrupts*(1 - posted_interrupts), )
+
+
+def guest_interrupt(interrupts, guest_interrupt_s):
+    return guest_interrupt_s*interrupts
+
+
+def guest_interrupt_gradient(interrupts, guest_interrupt_s):
+    return (interrupts, )
+
+
+def cross_cpu(irq_affinity, cross_cpu_s):
+    return cross_cpu_s*(1 - irq_affinity)
+
+
+def cross_cpu_gradient(irq_affinity, cross_cpu_s):
+    return (1 - irq_affinity, )
+
+
+def vcpu_wake(halt_poll, vcpu_wake_s):
+    return vcpu_wake_s*(1 - halt_poll)
+
+
+def vcpu_wake_gradient(halt_poll, vcpu_wake_s):
+    return (1 - halt_poll, )
+
+
+def virtqueue_post(segments, descriptor_post_s):
+    return descriptor_post_s*segments
+
+
+def virtqueue_post_gradient(segments, descriptor_post_s):
+    return (segments, )
+
+
+def virtqueue_reap(segments, descriptor_reap_s):
+    return descriptor_reap_s*segments
+
+
+def virtqueue_reap_gradient(segments, descriptor_reap_s):
+    return (segments, )
+
+
+def worker_wake(worker_poll, worker_wake_s):
+    return worker_wake_s*(1 - worker_poll)
+
+
+def worker_wake_gradient(worker_poll, worker_wake_s):
+    return (1 - worker_poll, )
+
+
+def vhost_fetch_send(batched_fetch, fetch_batch, segments, send_descriptor_s, send_fetch_turn_s, send_prefetch_s):
+    return segments*(batched_fetch*(send_prefetch_s + send_fetch_turn_s/fetch_batch) + send_descriptor_s*(1 - batched_fetch))
+
+
+def vhost_fetch_send_gradient(batched_fetch, fetch_batch, segments, send_descriptor_s, send_fetch_turn_s, send_prefetch_s):
+    return (segments*(1 - batched_fetch), batched_fetch*segments/fetch_batch, batched_fetch*segments, )
+
+
+def vhost_fetch_receive(batched_fetch, fetch_batch, segments, taken, receive_descriptor_s, receive_fetch_turn_s, receive_prefetch_s, ring_meeting_s):
+    return segments*(batched_fetch*(receive_prefetch_s + receive_fetch_turn_s/fetch_batch) + (1 - batched_fetch)*(receive_descriptor_s + ring_meeting_s/sqrt(taken)))
+
+
+def vhost_fetch_receive_gradient(batched_fetch, fetch_batch, segments, taken, receive_descriptor_s, receive_fetch_turn_s, receive_prefetch_s, ring_meeting_s):
+    return (segments*(1 - batched_fetch), batched_fetch*segments/fetch_batch, batched_fetch*segments, segments*(1 - batched_fetch)/sqrt(taken), )
+
+
+def vhost_translate(batched_fetch, numa_local, segments, numa_penalty, translation_s, translation_saved):
+    return segments*translation_s*(-batched_fetch*translation_saved + 1)*(numa_penalty*(1 - numa_local) + 1)
+
+
+def vhost_translate_gradient(batched_fetch, numa_local, segments, numa_penalty, translation_s, translation_saved):
+    return (segments*translation_s*(1 - numa_local)*(-batched_fetch*translation_saved + 1), segments*(-batched_fetch*translation_saved + 1)*(numa_penalty*(1 - numa_local) + 1), -batched_fetch*segments*translation_s*(numa_penalty*(1 - numa_local) + 1), )
+
+
+def vhost_send(buf_api, segments, taken, buf_api_send_s, send_meeting_s, vhost_send_packet_s, vhost_send_turn_s):
+    return segments*(buf_api*buf_api_send_s + send_meeting_s/sqrt(taken) + vhost_send_packet_s + vhost_send_turn_s/taken)
+
+
+def vhost_send_gradient(buf_api, segments, taken, buf_api_send_s, send_meeting_s, vhost_send_packet_s, vhost_send_turn_s):
+    return (buf_api*segments, segments/sqrt(taken), segments, segments/taken, )
+
+
+def vhost_receive(buf_api, numa_local, segments, taken, buf_api_meeting_s, numa_penalty, tap_meeting_s, vhost_receive_packet_s):
+    return segments*(vhost_receive_packet_s + (buf_api*buf_api_meeting_s + tap_meeting_s)*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken))
+
+
+def vhost_receive_gradient(buf_api, numa_local, segments, taken, buf_api_meeting_s, numa_penalty, tap_meeting_s, vhost_receive_packet_s):
+    return (buf_api*segments*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken), segments*(1 - numa_local)*(buf_api*buf_api_meeting_s + tap_meeting_s)/sqrt(taken), segments*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken), segments, )
+
+
+def vhost_buffers(further_buffers, vhost_buffer_s):
+    return further_buffers*vhost_buffer_s
+
+
+def vhost_buffers_gradient(further_buffers, vhost_buffer_s):
+    return (further_buffers, )
+
+
+def vhost_copy_send(bytes, dma_engine, segment_cold_bytes, segments, zero_copy, cold_copy_bytes_s, send_copy_call_s, worker_copy_bytes_s):
+    return (1 - zero_copy)*(segments*send_copy_call_s + (1 - dma_engine)*((bytes - segment_cold_bytes)/worker_copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s))
+
+
+def vhost_copy_send_gradient(bytes, dma_engine, segment_cold_bytes, segments, zero_copy, cold_copy_bytes_s, send_copy_call_s, worker_copy_bytes_s):
+    return (-segment_cold_bytes*(1 - dma_engine)*(1 - zero_copy)/cold_copy_bytes_s**2, segments*(1 - zero_copy), -(1 - dma_engine)*(1 - zero_copy)*(bytes - segment_cold_bytes)/worker_copy_bytes_s**2, )
+
+
+def vhost_copy_send_bus(bytes, dma_engine, segment_cold_bytes, segments, zero_copy):
+    return bytes*(2 - 2*zero_copy)
+
+
+def vhost_pin(further_buffers, segments, zero_copy, zero_copy_pin_s):
+    return zero_copy*zero_copy_pin_s*(further_buffers + segments)
+
+
+def vhost_pin_gradient(further_buffers, segments, zero_copy, zero_copy_pin_s):
+    return (zero_copy*(further_buffers + segments), )
+
+
+def vhost_copy_receive(bytes, dma_engine, segment_cold_bytes, segments, zero_copy_rx, cold_copy_bytes_s, receive_copy_call_s, worker_copy_bytes_s):
+    return (1 - zero_copy_rx)*(receive_copy_call_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/worker_copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s))
+
+
+def vhost_copy_receive_gradient(bytes, dma_engine, segment_cold_bytes, segments, zero_copy_rx, cold_copy_bytes_s, receive_copy_call_s, worker_copy_bytes_s):
+    return (-segment_cold_bytes*(1 - dma_engine)*(1 - zero_copy_rx)/cold_copy_bytes_s**2, segments*(1 - zero_copy_rx), -(1 - dma_engine)*(1 - zero_copy_rx)*(bytes - segment_cold_bytes)/worker_copy_bytes_s**2, )
+
+
+def vhost_copy_receive_bus(bytes, dma_engine, segment_cold_bytes, segments, zero_copy_rx):
+    return bytes*(2 - 2*zero_copy_rx)
+
+
+def vhost_signal(interrupts, signal_s):
+    return interrupts*signal_s
+
+
+def vhost_signal_gradient(interrupts, signal_s):
+    return (interrupts, )
+
+
+def event_check(event_idx, segments, event_check_s):
+    return event_check_s*event_idx*segments
+
+
+def event_check_gradient(event_idx, segments, event_check_s):
+    return (event_idx*segments, )
+
+
+def pmd_dequeue(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
+    return pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)
+
+
+def pmd_dequeue_gradient(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
+    return (-segment_cold_bytes*(1 - dma_engine)/cold_copy_bytes_s**2, -(1 - dma_engine)*(bytes - segment_cold_bytes)/copy_bytes_s**2, segments, )
+
+
+def pmd_dequeue_bus(bytes, dma_engine, segment_cold_bytes, segments):
+    return 2*bytes
+
+
+def pmd_enqueue(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
+    return pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)
+
+
+def pmd_enqueue_gradient(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
+    return (-segment_cold_bytes*(1 - dma_engine)/cold_copy_bytes_s**2, -(1 - dma_engine)*(bytes - segment_cold_bytes)/copy_bytes_s**2, segments, )
+
+
+def pmd_enqueue_bus(bytes, dma_engine, segment_cold_bytes, segments):
+    return 2*bytes
+
+
+def pmd_switch(segments, taken, pmd_turn_s):
+    return pmd_turn_s*segments/taken
+
+
+def pmd_switch_gradient(segments, taken, pmd_turn_s):
+    return (segments/taken, )
+
+
+def vdpa_ring(packets, vdpa_packet_s):
+    return packets*vdpa_packet_s
+
+
+def vdpa_ring_gradient(packets, vdpa_packet_s):
+    return (packets, )
+
+
+def io_thread_wake(worker_poll, io_thread_wake_s):
+    return io_thread_wake_s*(1 - worker_poll)
+
+
+def io_thread_wake_gradient(worker_poll, io_thread_wake_s):
+    return (1 - worker_poll, )
+
+
+def qemu_send(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_send_s):
+    return qemu_send_s*tap_units + (bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s
+
+
+def qemu_send_gradient(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_send_s):
+    return (-segment_cold_bytes/cold_copy_bytes_s**2, -(bytes - segment_cold_bytes)/copy_bytes_s**2, tap_units, )
+
+
+def qemu_send_bus(bytes, segment_cold_bytes, tap_units):
+    return 2*bytes
+
+
+def qemu_receive(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_receive_s):
+    return qemu_receive_s*tap_units + (bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s
+
+
+def qemu_receive_gradient(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_receive_s):
+    return (-segment_cold_bytes/cold_copy_bytes_s**2, -(bytes - segment_cold_bytes)/copy_bytes_s**2, tap_units, )
+
+
+def qemu_receive_bus(bytes, segment_cold_bytes, tap_units):
+    return 2*bytes
+
+
+def qemu_internal_copy(bytes, segment_cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return (bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s
+
+
+def qemu_internal_copy_gradient(bytes, segment_cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return (-segment_cold_bytes/cold_copy_bytes_s**2, -(bytes - segment_cold_bytes)/copy_bytes_s**2, )
+
+
+def qemu_internal_copy_bus(bytes, segment_cold_bytes):
+    return 2*bytes
+
+
+def event_channel(kicks, event_channel_s):
+    return event_channel_s*kicks
+
+
+def event_channel_gradient(kicks, event_channel_s):
+    return (kicks, )
+
+
+def xen_ring(packets, xen_ring_s):
+    return packets*xen_ring_s
+
+
+def xen_ring_gradient(packets, xen_ring_s):
+    return (packets, )
+
+
+def grant_flip(kicks, packets, flip_call_s, page_flip_s):
+    return flip_call_s*kicks + packets*page_flip_s
+
+
+def grant_flip_gradient(kicks, packets, flip_call_s, page_flip_s):
+    return (kicks, packets, )
+
+
+def grant_copy(bytes, grant_copy_bytes_s):
+    return bytes/grant_copy_bytes_s
+
+
+def grant_copy_gradient(bytes, grant_copy_bytes_s):
+    return (-bytes/grant_copy_bytes_s**2, )
+
+
+def grant_copy_bus(bytes):
+    return 2*bytes
+
+
+def domain_wake(domain_wake_s):
+    return domain_wake_s
+
+
+def domain_wake_gradient(domain_wake_s):
+    return (1, )
+
+
+def hvm_event(hvm_event_s):
+    return hvm_event_s
+
+
+def hvm_event_gradient(hvm_event_s):
+    return (1, )
+
+
+def netfront(packets, netfront_s):
+    return netfront_s*packets
+
+
+def netfront_gradient(packets, netfront_s):
+    return (packets, )
+
+
+def vsock_send(vsock_send_s):
+    return vsock_send_s
+
+
+def vsock_send_gradient(vsock_send_s):
+    return (1, )
+
+
+def vsock_copy_send(bytes, vsock_cold_bytes, zero_copy, vsock_cold_copy_bytes_s, vsock_copy_bytes_s):
+    return (1 - zero_copy)*(vsock_cold_bytes/vsock_cold_copy_bytes_s + (bytes - vsock_cold_bytes)/vsock_copy_bytes_s)
+
+
+def vsock_copy_send_gradient(bytes, vsock_cold_bytes, zero_copy, vsock_cold_copy_bytes_s, vsock_copy_bytes_s):
+    return (-vsock_cold_bytes*(1 - zero_copy)/vsock_cold_copy_bytes_s**2, -(1 - zero_copy)*(bytes - vsock_cold_bytes)/vsock_copy_bytes_s**2, )
+
+
+def vsock_copy_send_bus(bytes, vsock_cold_bytes, zero_copy):
+    return 2*bytes*(1 - zero_copy)
+
+
+def vsock_worker(bytes, dma_engine, vsock_cold_bytes, vsock_packets, cold_copy_bytes_s, vsock_packet_s, vsock_worker_copy_bytes_s):
+    return vsock_packet_s*vsock_packets + (1 - dma_engine)*((bytes - vsock_cold_bytes)/vsock_worker_copy_bytes_s + vsock_cold_bytes/cold_copy_bytes_s)
+
+
+def vsock_worker_gradient(bytes, dma_engine, vsock_cold_bytes, vsock_packets, cold_copy_bytes_s, vsock_packet_s, vsock_worker_copy_bytes_s):
+    return (-vsock_cold_bytes*(1 - dma_engine)/cold_copy_bytes_s**2, vsock_packets, -(1 - dma_engine)*(bytes - vsock_cold_bytes)/vsock_worker_copy_bytes_s**2, )
+
+
+def vsock_worker_bus(bytes, dma_engine, vsock_cold_bytes, vsock_packets):
+    return 2*bytes
+
+
+def vsock_receive(vsock_receive_s):
+    return vsock_receive_s
+
+
+def vsock_receive_gradient(vsock_receive_s):
+    return (1, )
+
+
+def vsock_refill(vsock_fill, vsock_packets, buffer_refill_s):
+    return buffer_refill_s*vsock_packets/vsock_fill
+
+
+def vsock_refill_gradient(vsock_fill, vsock_packets, buffer_refill_s):
+    return (vsock_packets/vsock_fill, )
+
+
+def vsock_copy_receive(bytes, vsock_receive_copy_bytes_s):
+    return bytes/vsock_receive_copy_bytes_s
+
+
+def vsock_copy_receive_gradient(bytes, vsock_receive_copy_bytes_s):
+    return (-bytes/vsock_receive_copy_bytes_s**2, )
+
+
+def vsock_copy_receive_bus(bytes):
+    return 2*bytes
+
+
+def credit_from_guest(credit_per_packet, kicks, vsock_packets, credit_kick_s, credit_packet_s):
+    return credit_per_packet*(credit_kick_s*kicks + credit_packet_s*vsock_packets)
+
+
+def credit_from_guest_gradient(credit_per_packet, kicks, vsock_packets, credit_kick_s, credit_packet_s):
+    return (credit_per_packet*kicks, credit_per_packet*vsock_packets, )
+
+
+def credit_lockstep(credit_per_packet, first_packet_bytes, lockstep_bytes_s):
+    return credit_per_packet*first_packet_bytes/lockstep_bytes_s
+
+
+def credit_lockstep_gradient(credit_per_packet, first_packet_bytes, lockstep_bytes_s):
+    return (-credit_per_packet*first_packet_bytes/lockstep_bytes_s**2, )
+
+
+def credit_from_host(credit_per_packet, vsock_packets, credit_host_s):
+    return credit_host_s*credit_per_packet*vsock_packets
+
+
+def credit_from_host_gradient(credit_per_packet, vsock_packets, credit_host_s):
+    return (credit_per_packet*vsock_packets, )
+
+
+def credit_taken(credit_per_packet, vsock_packets, credit_packet_s):
+    return credit_packet_s*credit_per_packet*vsock_packets
+
+
+def credit_taken_gradient(credit_per_packet, vsock_packets, credit_packet_s):
+    return (credit_per_packet*vsock_packets, )
+
+
+def credit_wake(credit_per_packet, vsock_packets, credit_wake_s):
+    return credit_per_packet*credit_wake_s*vsock_packets
+
+
+def credit_wake_gradient(credit_per_packet, vsock_packets, credit_wake_s):
+    return (credit_per_packet*vsock_packets, )
+
+
+def tap_queue(bytes, segments, tap_bytes_s, tap_queue_s):
+    return bytes/tap_bytes_s + segments*tap_queue_s
+
+
+def tap_queue_gradient(bytes, segments, tap_bytes_s, tap_queue_s):
+    return (-bytes/tap_bytes_s**2, segments, )
+
+
+def tap_send(segments, tap_send_s):
+    return segments*tap_send_s
+
+
+def tap_send_gradient(segments, tap_send_s):
+    return (segments, )
+
+
+def tap_receive(segments, tap_receive_s):
+    return segments*tap_receive_s
+
+
+def tap_receive_gradient(segments, tap_receive_s):
+    return (segments, )
+
+
+def skb_free(segments, skb_free_s):
+    return segments*skb_free_s
+
+
+def skb_free_gradient(segments, skb_free_s):
+    return (segments, )
+
+
+def macvtap(segments, macvtap_s):
+    return macvtap_s*segments
+
+
+def macvtap_gradient(segments, macvtap_s):
+    return (segments, )
+
+
+def bridge(bridged, segments, bridge_s):
+    return bridge_s*bridged*segments
+
+
+def bridge_gradient(bridged, segments, bridge_s):
+    return (bridged*segments, )
+
+
+def host_softirq(receive_units, softirq_s):
+    return receive_units*softirq_s
+
+
+def host_softirq_gradient(receive_units, softirq_s):
+    return (receive_units, )
+
+
+def host_interrupt(interrupts, host_interrupt_s):
+    return host_interrupt_s*interrupts
+
+
+def host_interrupt_gradient(interrupts, host_interrupt_s):
+    return (interrupts, )
+
+
+def forwarded_interrupt(interrupts, posted_interrupts, host_interrupt_s):
+    return host_interrupt_s*interrupts*(1 - posted_interrupts)
+
+
+def forwarded_interrupt_gradient(interrupts, posted_interrupts, host_interrupt_s):
+    return (interrupts*(1 - posted_interrupts), )
+
+
+def idle_exit(idle_exit_s):
+    return idle_exit_s
+
+
+def idle_exit_gradient(idle_exit_s):
+    return (1, )
+
+
+def forward_wake(forward_wake_s):
+    return forward_wake_s
+
+
+def forward_wake_gradient(forward_wake_s):
+    return (1, )
+
+
+def forward_send(stack_units, forward_s):
+    return forward_s*stack_units
+
+
+def forward_send_gradient(stack_units, forward_s):
+    return (stack_units, )
+
+
+def nic_post(stack_units, nic_post_s):
+    return nic_post_s*stack_units
+
+
+def nic_post_gradient(stack_units, nic_post_s):
+    return (stack_units, )
+
+
+def nic_reap(receive_units, nic_reap_s):
+    return nic_reap_s*receive_units
+
+
+def nic_reap_gradient(receive_units, nic_reap_s):
+    return (receive_units, )
+
+
+def end_interrupt(interrupts, end_interrupt_s):
+    return end_interrupt_s*interrupts
+
+
+def end_interrupt_gradient(interrupts, end_interrupt_s):
+    return (interrupts, )
+
+
+def rtl8029_receive(packets, register_exit_s, rtl8029_reads):
+    return packets*register_exit_s*rtl8029_reads
+
+
+def rtl8029_receive_gradient(packets, register_exit_s, rtl8029_reads):
+    return (packets*rtl8029_reads, packets*register_exit_s, )
+
+
+def rtl8029_send(packets, register_exit_s, rtl8029_writes):
+    return packets*register_exit_s*rtl8029_writes
+
+
+def rtl8029_send_gradient(packets, register_exit_s, rtl8029_writes):
+    return (packets*rtl8029_writes, packets*register_exit_s, )
+
+
+def rtl8139_registers(packets, register_exit_s, rtl8139_accesses):
+    return packets*register_exit_s*rtl8139_accesses
+
+
+def rtl8139_registers_gradient(packets, register_exit_s, rtl8139_accesses):
+    return (packets*rtl8139_accesses, packets*register_exit_s, )
+
+
+def e1000_registers(packets, e1000_accesses, register_exit_s):
+    return e1000_accesses*packets*register_exit_s
+
+
+def e1000_registers_gradient(packets, e1000_accesses, register_exit_s):
+    return (packets*register_exit_s, e1000_accesses*packets, )
+
+
+def emulate_send(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s):
+    return cold_bytes/cold_copy_bytes_s + emulation_s*packets + (bytes - cold_bytes)/copy_bytes_s
+
+
+def emulate_send_gradient(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s):
+    return (-cold_bytes/cold_copy_bytes_s**2, -(bytes - cold_bytes)/copy_bytes_s**2, packets, )
+
+
+def emulate_send_bus(bytes, cold_bytes, packets):
+    return 2*bytes
+
+
+def emulate_receive(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s):
+    return 2*cold_bytes/cold_copy_bytes_s + emulation_s*packets + 2*(bytes - cold_bytes)/copy_bytes_s
+
+
+def emulate_receive_gradient(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s):
+    return (-2*cold_bytes/cold_copy_bytes_s**2, -2*(bytes - cold_bytes)/copy_bytes_s**2, packets, )
+
+
+def emulate_receive_bus(bytes, cold_bytes, packets):
+    return 4*bytes
+
+
+def tap_tick(further_packets, tap_tick_s):
+    return further_packets*tap_tick_s
+
+
+def tap_tick_gradient(further_packets, tap_tick_s):
+    return (further_packets, )
+
+
+def generator(core_sharing, packets, generator_s):
+    return generator_s*packets*(core_sharing + 1)
+
+
+def generator_gradient(core_sharing, packets, generator_s):
+    return (packets*(core_sharing + 1), )
+
+
+def xdp_drop(packets, xdp_drop_s):
+    return packets*xdp_drop_s
+
+
+def xdp_drop_gradient(packets, xdp_drop_s):
+    return (packets, )
+
+
+def pcie_transit(pcie_transit_s):
+    return pcie_transit_s
+
+
+def pcie_transit_gradient(pcie_transit_s):
+    return (1, )
+
+
+def pcie_link(wire_bytes, pcie_bytes_s):
+    return wire_bytes/pcie_bytes_s
+
+
+def pcie_link_gradient(wire_bytes, pcie_bytes_s):
+    return (-wire_bytes/pcie_bytes_s**2, )
+
+
+def nic_dma(bytes, packets, nic_packet_s):
+    return nic_packet_s*packets
+
+
+def nic_dma_gradient(bytes, packets, nic_packet_s):
+    return (packets, )
+
+
+def nic_dma_bus(bytes, packets):
+    return bytes
+
+
+def wire(link_bytes_s, wire_bytes):
+    return wire_bytes/link_bytes_s
+
+
+def wire_gradient(link_bytes_s, wire_bytes):
+    return ()
+
+
+def propagation(propagation_s):
+    return propagation_s
+
+
+def propagation_gradient(propagation_s):
+    return (1, )
+
+
+def embedded_switch(wire_bytes, switch_bytes_s):
+    return wire_bytes/switch_bytes_s
+
+
+def embedded_switch_gradient(wire_bytes, switch_bytes_s):
+    return (-wire_bytes/switch_bytes_s**2, )
+
+
+def traffic_rr(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, merge_rx_buffers, mtu_bytes, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
+    x0 = header_bytes + timestamp_bytes*timestamps
+    x1 = 1/(mtu_bytes - x0)
+    x2 = size_bytes*x1
+    x3 = ceil(x2/(tso*maximum(1, floor(segment_limit_bytes*x1)) - tso + 1))
+    x4 = ceil(x2)
+    x5 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x6 = size_bytes/x5
+    x7 = coalesce_writes*x6 + (1 - coalesce_writes)*ceil(x6)
+    x8 = minimum(size_bytes, x5)
+    x9 = minimum(1, x3)
+    return {
+        'bytes': size_bytes,
+        'segments': x3,
+        'packets': x4,
+        'stack_units': tso*x3 + x4*(1 - tso),
+        'receive_units': gro*minimum(x3, x4) + (1 - gro)*(direct*x3 + x4*(1 - direct)),
+        'tap_units': scatter_gather*x3 + x4*(1 - scatter_gather),
+        'wire_bytes': size_bytes + x4*(frame_bytes + gap_bytes + x0),
+        'cold_bytes': minimum(page_bytes, size_bytes),
+        'segment_cold_bytes': minimum(size_bytes, page_bytes*x3),
+        'further_buffers': -x3 + maximum(x3, size_bytes/page_bytes),
+        'vsock_packets': x7,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x8) - merge_rx_buffers + 1,
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x7),
+        'first_packet_bytes': minimum(page_bytes, x8),
+        'further_packets': x4 - minimum(1, x4),
+        'taken': minimum(batch, x3),
+        'fetch_batch': descriptor_batch + 1,
+        'kicks': x9,
+        'interrupts': x9,
+    }
+
+
+def traffic_stream(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, interrupt_batch, merge_rx_buffers, merges, mtu_bytes, nodelay, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
+    x0 = 1 - nodelay
+    x1 = merges*x0
+    x2 = header_bytes + timestamp_bytes*timestamps
+    x3 = 1/(mtu_bytes - x2)
+    x4 = size_bytes*x3
+    x5 = x4/(tso*maximum(1, floor(segment_limit_bytes*x3)) - tso + 1)
+    x6 = 1 - x1
+    x7 = nodelay*ceil(x4) + x0*x4
+    x8 = x7*(1 - tso)
+    x9 = x1*x5 + x6*(tso*ceil(x5) + x8)
+    x10 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x11 = size_bytes/x10
+    x12 = coalesce_writes*x11 + (1 - coalesce_writes)*ceil(x11)
+    x13 = minimum(size_bytes, x10)
+    x14 = minimum(1, x9)
+    return {
+        'bytes': size_bytes,
+        'segments': x9,
+        'packets': x7,
+        'stack_units': tso*x9 + x8,
+        'receive_units': gro*minimum(x7, x9) + (1 - gro)*(direct*x9 + x7*(1 - direct)),
+        'tap_units': scatter_gather*x9 + x7*(1 - scatter_gather),
+        'wire_bytes': size_bytes + x7*(frame_bytes + gap_bytes + x2),
+        'cold_bytes': minimum(page_bytes, size_bytes),
+        'segment_cold_bytes': minimum(size_bytes, page_bytes*x9),
+        'further_buffers': -x9 + maximum(x9, size_bytes/page_bytes),
+        'vsock_packets': x12,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x13) - merge_rx_buffers + 1,
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x12),
+        'first_packet_bytes': minimum(page_bytes, x13),
+        'further_packets': x7 - minimum(1, x7),
+        'taken': batch*x1 + x6*minimum(batch, maximum(1, x9)),
+        'fetch_batch': descriptor_batch + 1,
+        'kicks': x14,
+        'interrupts': x14/interrupt_batch,
+    }
+
+
+def traffic_packets(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, interrupt_batch, merge_rx_buffers, mtu_bytes, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, tso):
+    x0 = ceil(size_bytes/(frame_bytes + mtu_bytes))
+    x1 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x2 = size_bytes/x1
+    x3 = coalesce_writes*x2 + (1 - coalesce_writes)*ceil(x2)
+    x4 = minimum(size_bytes, x1)
+    return {
+        'bytes': size_bytes,
+        'segments': x0,
+        'packets': x0,
+        'stack_units': tso*x0 + x0*(1 - tso),
+        'receive_units': gro*x0 + (1 - gro)*(direct*x0 + x0*(1 - direct)),
+        'tap_units': scatter_gather*x0 + x0*(1 - scatter_gather),
+        'wire_bytes': gap_bytes*x0 + size_bytes,
+        'cold_bytes': minimum(page_bytes, size_bytes),
+        'segment_cold_bytes': minimum(size_bytes, page_bytes*x0),
+        'further_buffers': -x0 + maximum(x0, size_bytes/page_bytes),
+        'vsock_packets': x3,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x4) - merge_rx_buffers + 1,
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x3),
+        'first_packet_bytes': minimum(page_bytes, x4),
+        'further_packets': x0 - minimum(1, x0),
+        'taken': batch,
+        'fetch_batch': descriptor_batch + 1,
+        'kicks': 1/batch,
+        'interrupts': 1/maximum(batch, interrupt_batch),
+    }
+
+
+STAGES = {
+    'app_send': (app_send, app_send_gradient, None, (), ('send_call_s',), 'cpu', 'always', 0.1, ('dykman2007', 'garzarella2019'), 'The application enters the kernel once for each message it sends.'),
+    'copy_send': (copy_send, copy_send_gradient, copy_send_bus, ('bytes', 'cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011', 'garzarella2019'), 'The socket layer copies the message from user space into kernel buffers.'),
+    'stack_send': (stack_send, stack_send_gradient, None, ('stack_units',), ('stack_segment_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack builds headers for each unit it hands down: a segment with TSO, a packet without.'),
+    'stack_receive': (stack_receive, stack_receive_gradient, None, ('receive_units',), ('stack_receive_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack takes each received unit through IP and TCP: a segment with GRO, a packet without.'),
+    'copy_receive': (copy_receive, copy_receive_gradient, copy_receive_bus, ('bytes', 'cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011',), 'The socket layer copies the message from kernel buffers to user space.'),
+    'app_wake': (app_wake, app_wake_gradient, None, ('busy_poll',), ('process_wake_s',), None, 'idle', 0.5, ('dykman2007',), 'The scheduler wakes the sleeping receiver; an application that polls its socket does not sleep.'),
+    'app_receive': (app_receive, app_receive_gradient, None, (), ('receive_call_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The application leaves the kernel with each message it receives.'),
+    'loopback_queue': (loopback_queue, loopback_queue_gradient, None, ('segments',), ('loopback_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The loopback device puts each segment on the backlog of its own CPU.'),
+    'veth_cross': (veth_cross, veth_cross_gradient, None, ('segments',), ('veth_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'A veth device hands each segment to the other network name space.'),
+    'af_packet_send': (af_packet_send, af_packet_send_gradient, None, ('packets',), ('af_packet_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A packet socket takes each frame from its memory-mapped ring to the driver.'),
+    'af_packet_receive': (af_packet_receive, af_packet_receive_gradient, None, ('packets',), ('af_packet_receive_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A packet socket clones each received frame into its memory-mapped ring.'),
+    'af_xdp_ring': (af_xdp_ring, af_xdp_ring_gradient, None, ('packets',), ('af_xdp_s',), 'cpu', 'always', 0.1, ('hoiland2018',), "An AF_XDP socket moves each frame's descriptor between user and driver rings."),
+    'xdp_program': (xdp_program, xdp_program_gradient, None, ('packets',), ('xdp_program_s',), 'cpu', 'always', 0.1, ('hoiland2018',), 'The driver runs an XDP program on each frame before a socket buffer exists.'),
+    'poll_mode_send': (poll_mode_send, poll_mode_send_gradient, None, ('packets',), ('poll_mode_packet_s',), 'cpu', 'always', 0.1, ('emmerich2015',), 'A poll-mode application posts each frame to the queue it owns.'),
+    'poll_mode_receive': (poll_mode_receive, poll_mode_receive_gradient, None, ('packets',), ('poll_mode_packet_s',), 'cpu', 'always', 0.1, ('emmerich2015',), 'A poll-mode application takes each frame from the queue it owns.'),
+    'kick': (kick, kick_gradient, None, ('kicks',), ('exit_s',), 'cpu', 'always', 0.1, ('ahern2011', 'dykman2007'), 'The guest leaves to the hypervisor to tell the back end that work waits.'),
+    'interrupt_injection': (interrupt_injection, interrupt_injection_gradient, None, ('interrupts', 'posted_interrupts'), ('injection_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The hypervisor forces an exit and injects the interrupt; posted interrupts need neither.'),
+    'guest_interrupt': (guest_interrupt, guest_interrupt_gradient, None, ('interrupts',), ('guest_interrupt_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The guest takes the interrupt and starts its softirq.'),
+    'cross_cpu': (cross_cpu, cross_cpu_gradient, None, ('irq_affinity',), ('cross_cpu_s',), None, 'idle', 0.5, ('ahern2011',), 'The interrupt lands on another CPU than the one that runs the vCPU, and a second one is sent there.'),
+    'vcpu_wake': (vcpu_wake, vcpu_wake_gradient, None, ('halt_poll',), ('vcpu_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'The host schedules a halted vCPU again; while halt polling lasts it was never halted.'),
+    'virtqueue_post': (virtqueue_post, virtqueue_post_gradient, None, ('segments',), ('descriptor_post_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'The front-end driver makes descriptors for each segment and shows them in the ring.'),
+    'virtqueue_reap': (virtqueue_reap, virtqueue_reap_gradient, None, ('segments',), ('descriptor_reap_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'The front-end driver takes used buffers from the ring and posts fresh ones.'),
+    'worker_wake': (worker_wake, worker_wake_gradient, None, ('worker_poll',), ('worker_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'The scheduler wakes the vhost worker; a worker that polls its rings is awake.'),
+    'vhost_fetch_send': (vhost_fetch_send, vhost_fetch_send_gradient, None, ('batched_fetch', 'fetch_batch', 'segments'), ('send_descriptor_s', 'send_fetch_turn_s', 'send_prefetch_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker reads each transmit descriptor: one by one, or a batch ahead into an array of its own.'),
+    'vhost_fetch_receive': (vhost_fetch_receive, vhost_fetch_receive_gradient, None, ('batched_fetch', 'fetch_batch', 'segments', 'taken'), ('receive_descriptor_s', 'receive_fetch_turn_s', 'receive_prefetch_s', 'ring_meeting_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'feller1968'), "The worker reads each receive descriptor; read one by one, the reads meet the guest's refills in the ring. Worker and guest run at the same rate, so their distance in the ring is a walk without drift, which returns to zero about sqrt(n) times in n steps: a batch of n pays sqrt(n) meetings, a packet 1/sqrt(n) of one."),
+    'vhost_translate': (vhost_translate, vhost_translate_gradient, None, ('batched_fetch', 'numa_local', 'segments'), ('numa_penalty', 'translation_s', 'translation_saved'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker turns guest addresses into its own; a batch read ahead repeats fewer look-ups.'),
+    'vhost_send': (vhost_send, vhost_send_gradient, None, ('buf_api', 'segments', 'taken'), ('buf_api_send_s', 'send_meeting_s', 'vhost_send_packet_s', 'vhost_send_turn_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker handles each transmitted segment, and hands a batch to the tap in one call. The call is paid once a batch; what meets the guest in the used ring is paid 1/sqrt(batch), as in reception.'),
+    'vhost_receive': (vhost_receive, vhost_receive_gradient, None, ('buf_api', 'numa_local', 'segments', 'taken'), ('buf_api_meeting_s', 'numa_penalty', 'tap_meeting_s', 'vhost_receive_packet_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'feller1968'), "The worker takes each packet from the tap's ring; each time it meets the producer there it waits for its line. Producer and worker are both busy all the time, hence a walk without drift and 1/sqrt(batch), see vhost_fetch_receive."),
+    'vhost_buffers': (vhost_buffers, vhost_buffers_gradient, None, ('further_buffers',), ('vhost_buffer_s',), 'vhost worker', 'always', 0.1, ('garzarella2019',), 'The worker goes on to another receive buffer where a large segment fills more than one.'),
+    'vhost_copy_send': (vhost_copy_send, vhost_copy_send_gradient, vhost_copy_send_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments', 'zero_copy'), ('cold_copy_bytes_s', 'send_copy_call_s', 'worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('ahern2011', 'perezmartin2020'), 'The worker copies each segment from the guest into a host buffer; zero-copy pins the pages instead.'),
+    'vhost_pin': (vhost_pin, vhost_pin_gradient, None, ('further_buffers', 'segments', 'zero_copy'), ('zero_copy_pin_s',), 'vhost worker', 'always', 0.1, ('ahern2011',), "With zero-copy the worker pins and unpins the guest's pages of each segment."),
+    'vhost_copy_receive': (vhost_copy_receive, vhost_copy_receive_gradient, vhost_copy_receive_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments', 'zero_copy_rx'), ('cold_copy_bytes_s', 'receive_copy_call_s', 'worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('ahern2011', 'perezmartin2020'), "The worker copies each segment into the guest's buffers; a NIC function of its own can write there itself."),
+    'vhost_signal': (vhost_signal, vhost_signal_gradient, None, ('interrupts',), ('signal_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker raises the guest's interrupt."),
+    'event_check': (event_check, event_check_gradient, None, ('event_idx', 'segments'), ('event_check_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker reads the guest's event index for each segment to learn whether an interrupt is wanted."),
+    'pmd_dequeue': (pmd_dequeue, pmd_dequeue_gradient, pmd_dequeue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core takes each segment out of the guest's ring and copies it."),
+    'pmd_enqueue': (pmd_enqueue, pmd_enqueue_gradient, pmd_enqueue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core copies each segment into the guest's ring."),
+    'pmd_switch': (pmd_switch, pmd_switch_gradient, None, ('segments', 'taken'), ('pmd_turn_s',), 'poll-mode core', 'always', 0.1, ('dpdk2020',), 'The poll-mode core looks after its other queues before it comes round, once a batch.'),
+    'vdpa_ring': (vdpa_ring, vdpa_ring_gradient, None, ('packets',), ('vdpa_packet_s',), 'vDPA device', 'always', 0.1, ('perezmartin2020',), "The NIC reads the guest's virtqueue itself: no worker, no copy of descriptors."),
+    'io_thread_wake': (io_thread_wake, io_thread_wake_gradient, None, ('worker_poll',), ('io_thread_wake_s',), None, 'idle', 0.5, ('ahern2011', 'dykman2007'), 'The main loop of the device model returns from its wait.'),
+    'qemu_send': (qemu_send, qemu_send_gradient, qemu_send_bus, ('bytes', 'segment_cold_bytes', 'tap_units'), ('cold_copy_bytes_s', 'copy_bytes_s', 'qemu_send_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011', 'dykman2007'), "The I/O thread takes each unit from the guest's ring and writes it to the tap: one kernel/user copy."),
+    'qemu_receive': (qemu_receive, qemu_receive_gradient, qemu_receive_bus, ('bytes', 'segment_cold_bytes', 'tap_units'), ('cold_copy_bytes_s', 'copy_bytes_s', 'qemu_receive_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011', 'dykman2007'), 'The I/O thread reads each unit from the tap into a buffer of its own: one kernel/user copy.'),
+    'qemu_internal_copy': (qemu_internal_copy, qemu_internal_copy_gradient, qemu_internal_copy_bus, ('bytes', 'segment_cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), "The I/O thread copies from its own buffer into the guest's scatter list: the second copy of reception."),
+    'event_channel': (event_channel, event_channel_gradient, None, ('kicks',), ('event_channel_s',), 'back-end CPU', 'always', 0.1, ('dykman2007',), 'A domain notifies the other through an event channel: a hypercall and a switch of domains.'),
+    'xen_ring': (xen_ring, xen_ring_gradient, None, ('packets',), ('xen_ring_s',), 'back-end CPU', 'always', 0.1, ('dykman2007',), "netback moves each packet's requests and responses through the shared ring."),
+    'grant_flip': (grant_flip, grant_flip_gradient, None, ('kicks', 'packets'), ('flip_call_s', 'page_flip_s'), 'back-end CPU', 'always', 0.1, ('dykman2007', 'menon2006'), 'netback gives pages away to a paravirtual guest: one hypercall a burst, one page-table change a packet.'),
+    'grant_copy': (grant_copy, grant_copy_gradient, grant_copy_bus, ('bytes',), ('grant_copy_bytes_s',), 'back-end CPU', 'always', 0.1, ('dykman2007', 'menon2006'), 'netback has the hypervisor copy the payload into granted pages.'),
+    'domain_wake': (domain_wake, domain_wake_gradient, None, (), ('domain_wake_s',), None, 'idle', 0.5, ('dykman2007',), "The hypervisor's scheduler runs the blocked domain again."),
+    'hvm_event': (hvm_event, hvm_event_gradient, None, (), ('hvm_event_s',), None, 'idle', 0.5, ('dykman2007',), 'A fully virtualised guest gets its event as an emulated interrupt, with the exits that belong to it.'),
+    'netfront': (netfront, netfront_gradient, None, ('packets',), ('netfront_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'netfront makes requests for each packet and takes responses back.'),
+    'vsock_send': (vsock_send, vsock_send_gradient, None, (), ('vsock_send_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sender enters the kernel, checks its credit and queues the packets of one message.'),
+    'vsock_copy_send': (vsock_copy_send, vsock_copy_send_gradient, vsock_copy_send_bus, ('bytes', 'vsock_cold_bytes', 'zero_copy'), ('vsock_cold_copy_bytes_s', 'vsock_copy_bytes_s'), 'cpu', 'always', 0.1, ('garzarella2019',), "The sender's kernel allocates a buffer for each packet and copies the payload into it."),
+    'vsock_worker': (vsock_worker, vsock_worker_gradient, vsock_worker_bus, ('bytes', 'dma_engine', 'vsock_cold_bytes', 'vsock_packets'), ('cold_copy_bytes_s', 'vsock_packet_s', 'vsock_worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The vhost worker moves each packet between guest buffers and the host's queue."),
+    'vsock_receive': (vsock_receive, vsock_receive_gradient, None, (), ('vsock_receive_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The receiver takes the message's packets from the socket queue and returns to user space."),
+    'vsock_refill': (vsock_refill, vsock_refill_gradient, None, ('vsock_fill', 'vsock_packets'), ('buffer_refill_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The guest posts a fresh receive buffer for each one used; merged packets share a buffer.'),
+    'vsock_copy_receive': (vsock_copy_receive, vsock_copy_receive_gradient, vsock_copy_receive_bus, ('bytes',), ('vsock_receive_copy_bytes_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The receiver's kernel copies the payload out of buffers that the worker has just written to user space."),
+    'credit_from_guest': (credit_from_guest, credit_from_guest_gradient, None, ('credit_per_packet', 'kicks', 'vsock_packets'), ('credit_kick_s', 'credit_packet_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The receiving guest answers each packet with a credit packet; those of one message share a notification.'),
+    'credit_lockstep': (credit_lockstep, credit_lockstep_gradient, None, ('credit_per_packet', 'first_packet_bytes'), ('lockstep_bytes_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "With a credit packet for each packet, receiver and worker take turns: the first packet's two earlier copies are not hidden behind the receiver's own work."),
+    'credit_from_host': (credit_from_host, credit_from_host_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_host_s',), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The worker puts a credit packet into the guest's receive ring for each packet the host takes."),
+    'credit_taken': (credit_taken, credit_taken_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_packet_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending guest takes a credit packet out of its receive ring for each packet sent.'),
+    'credit_wake': (credit_wake, credit_wake_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_wake_s',), 'vhost worker', 'blocked', 0.1, ('garzarella2019',), "A sender out of credit sleeps and is woken by each credit packet, at the worker's expense."),
+    'tap_queue': (tap_queue, tap_queue_gradient, None, ('bytes', 'segments'), ('tap_bytes_s', 'tap_queue_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending host runs its stack down to the tap for each segment, and pays per byte for pages and checksums.'),
+    'tap_send': (tap_send, tap_send_gradient, None, ('segments',), ('tap_send_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The tap turns each buffer of the worker into a packet of the host.'),
+    'tap_receive': (tap_receive, tap_receive_gradient, None, ('segments',), ('tap_receive_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The tap hands each queued packet to the worker.'),
+    'skb_free': (skb_free, skb_free_gradient, None, ('segments',), ('skb_free_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker frees each packet buffer that another CPU allocated.'),
+    'macvtap': (macvtap, macvtap_gradient, None, ('segments',), ('macvtap_s',), 'vhost worker', 'always', 0.1, ('ahern2011',), 'macvtap ties the worker to one NIC function by its address, without a bridge.'),
+    'bridge': (bridge, bridge_gradient, None, ('bridged', 'segments'), ('bridge_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The bridge looks up each packet's address and passes it on."),
+    'host_softirq': (host_softirq, host_softirq_gradient, None, ('receive_units',), ('softirq_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host's softirq takes each received unit from the NIC's ring."),
+    'host_interrupt': (host_interrupt, host_interrupt_gradient, None, ('interrupts',), ('host_interrupt_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host takes the NIC's interrupt."),
+    'forwarded_interrupt': (forwarded_interrupt, forwarded_interrupt_gradient, None, ('interrupts', 'posted_interrupts'), ('host_interrupt_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), 'The interrupt of a function that a guest owns still arrives at the host; posted interrupts pass it by.'),
+    'idle_exit': (idle_exit, idle_exit_gradient, None, (), ('idle_exit_s',), None, 'idle', 0.5, ('ahern2011',), 'The CPU that the NIC interrupts leaves its idle state first.'),
+    'forward_wake': (forward_wake, forward_wake_gradient, None, (), ('forward_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'A host that only forwards sleeps longer between packets and deeper: softirq and worker start cold.'),
+    'forward_send': (forward_send, forward_send_gradient, None, ('stack_units',), ('forward_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host passes each unit from the bridge to the physical NIC's transmit ring."),
+    'nic_post': (nic_post, nic_post_gradient, None, ('stack_units',), ('nic_post_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The driver maps each unit and writes its descriptors for the NIC.'),
+    'nic_reap': (nic_reap, nic_reap_gradient, None, ('receive_units',), ('nic_reap_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The driver takes each received unit from the ring of its own NIC function.'),
+    'end_interrupt': (end_interrupt, end_interrupt_gradient, None, ('interrupts',), ('end_interrupt_s',), 'cpu', 'always', 0.1, ('ahern2011',), "The processor of a native end takes the NIC's interrupt."),
+    'rtl8029_receive': (rtl8029_receive, rtl8029_receive_gradient, None, ('packets',), ('register_exit_s', 'rtl8029_reads'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver reads each packet out of the card's window register by register; each read is an exit."),
+    'rtl8029_send': (rtl8029_send, rtl8029_send_gradient, None, ('packets',), ('register_exit_s', 'rtl8029_writes'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver writes each packet into the card's window; string output needs few exits."),
+    'rtl8139_registers': (rtl8139_registers, rtl8139_registers_gradient, None, ('packets',), ('register_exit_s', 'rtl8139_accesses'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver starts and acknowledges each packet through device registers; each access is an exit."),
+    'e1000_registers': (e1000_registers, e1000_registers_gradient, None, ('packets',), ('e1000_accesses', 'register_exit_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), "The guest's driver writes a tail register and reads a cause for each packet; each access is an exit."),
+    'emulate_send': (emulate_send, emulate_send_gradient, emulate_send_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), 'The device model builds each frame and writes it to the tap.'),
+    'emulate_receive': (emulate_receive, emulate_receive_gradient, emulate_receive_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The device model reads each frame from the tap and copies it into the device's memory: two copies."),
+    'tap_tick': (tap_tick, tap_tick_gradient, None, ('further_packets',), ('tap_tick_s',), None, 'idle', 0.5, ('dykman2007',), 'After the first packet of a burst each further one waits for the next timer tick of the device model.'),
+    'generator': (generator, generator_gradient, None, ('core_sharing', 'packets'), ('generator_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A kernel packet generator puts each frame straight into the tap; a shared core takes twice as long.'),
+    'xdp_drop': (xdp_drop, xdp_drop_gradient, None, ('packets',), ('xdp_drop_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), "An XDP program on the tap counts and drops each frame, in the worker's own context."),
+    'pcie_transit': (pcie_transit, pcie_transit_gradient, None, (), ('pcie_transit_s',), None, 'always', 0.01, ('neugebauer2018',), 'A descriptor and its payload cross the PCIe link and come back acknowledged.'),
+    'pcie_link': (pcie_link, pcie_link_gradient, None, ('wire_bytes',), ('pcie_bytes_s',), 'PCIe link', 'always', 0.01, ('neugebauer2018',), 'The payload and its frame headers occupy the PCIe link.'),
+    'nic_dma': (nic_dma, nic_dma_gradient, nic_dma_bus, ('bytes', 'packets'), ('nic_packet_s',), 'NIC DMA engine', 'always', 0.01, ('neugebauer2018',), "The NIC's DMA engine works through the descriptors of each packet and moves it over the memory bus."),
+    'wire': (wire, wire_gradient, None, ('link_bytes_s', 'wire_bytes'), (), 'wire', 'always', 0.01, ('ieee8023',), 'Each frame occupies the wire with its headers, preamble and gap.'),
+    'propagation': (propagation, propagation_gradient, None, (), ('propagation_s',), None, 'always', 0.01, ('ieee8023',), 'The signal travels the cable and the transceivers at its ends.'),
+    'embedded_switch': (embedded_switch, embedded_switch_gradient, None, ('wire_bytes',), ('switch_bytes_s',), 'embedded switch', 'always', 0.01, ('ahern2011',), 'The switch inside the NIC turns each frame round between two functions of the same port.'),
+}
+TRAFFIC = {
+    'rr': (traffic_rr, ('batch', 'coalesce_writes', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'merge_rx_buffers', 'mtu_bytes', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')),
+    'stream': (traffic_stream, ('batch', 'coalesce_writes', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'interrupt_batch', 'merge_rx_buffers', 'merges', 'mtu_bytes', 'nodelay', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')),
+    'packets': (traffic_packets, ('batch', 'coalesce_writes', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'interrupt_batch', 'merge_rx_buffers', 'mtu_bytes', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'tso')),
+}

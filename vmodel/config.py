@@ -1,0 +1,247 @@
+"""From names and numbers as people write them to a Scenario with nothing left open; every fault of a call at once."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from vmodel.core.records import Load, Profile, Scenario
+from vmodel.errors import ConfigError, Fault, UnitError, UnknownName, VmodelError, nearest
+from vmodel.library import tables
+from vmodel.library.profile import profile as read_profile
+from vmodel.units import (
+    BPS_PER_GBPS,
+    US_PER_S,
+    parse_bitrate,
+    parse_bytes,
+    parse_load,
+    parse_microseconds,
+)
+
+SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+WHERE = "scenario"
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UnitError(text, "a number") from None
+
+
+def _switch(text: str) -> float:
+    found = SWITCH.get(text.strip().lower())
+    if found is None:
+        raise UnitError(text, "true or false", nearest(text, SWITCH))
+    return float(found)
+
+
+def _gbps(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return parse_bitrate(text) / BPS_PER_GBPS
+
+
+READERS = {
+    "number": _number,
+    "switch": _switch,
+    "size": parse_bytes,
+    "bitrate": _gbps,
+    "microseconds": lambda text: parse_microseconds(text) * US_PER_S,
+}
+
+
+def knob_value(name: str, value: Any) -> Any:
+    """Read one knob: text with a unit, a number, a truth value, or an array of numbers. Raises a VmodelError."""
+    knob = tables.knob(name)
+    expected = f"{knob.about}, {knob.least:g} to {knob.most:g} {knob.unit}".rstrip()
+    if isinstance(value, str):
+        value = READERS[knob.kind](value)
+    if isinstance(value, bool):
+        if knob.kind != "switch":
+            raise ConfigError([Fault(file=WHERE, key=name, value=value, expected=expected)])
+        return float(value)
+    if isinstance(value, (int, float)) or getattr(value, "ndim", None) == 0:
+        number = float(value)
+        if not math.isfinite(number) or not knob.least <= number <= knob.most:
+            raise ConfigError([Fault(file=WHERE, key=name, value=value, expected=expected)])
+        if knob.kind == "switch" and number not in (0.0, 1.0):
+            raise ConfigError([Fault(file=WHERE, key=name, value=value, expected="true or false")])
+        return number
+    return _array(name, value, knob, expected)
+
+
+def _array(name: str, value: Any, knob: tables.Knob, expected: str) -> Any:
+    import numpy  # the caller brought an array
+
+    try:
+        array = numpy.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ConfigError([Fault(file=WHERE, key=name, value=str(value), expected=expected)]) from None
+    if array.size == 0 or not bool(numpy.all(numpy.isfinite(array) & (array >= knob.least) & (array <= knob.most))):
+        raise ConfigError([Fault(file=WHERE, key=name, value=str(value), expected=expected)])
+    return array
+
+
+class _Faults:
+    """Collects the faults of one call, so that all are told at once."""
+
+    def __init__(self) -> None:
+        self.found: list[Fault] = []
+
+    def add(self, key: str, value: object, expected: str, near: str | None = None) -> None:
+        self.found.append(Fault(file=WHERE, key=key, value=value, expected=expected, nearest=near))
+
+    def one_of(self, key: str, value: str, choices: tuple[str, ...]) -> str:
+        if value not in choices:
+            self.add(key, value, f"one of {', '.join(choices)}", nearest(value, choices))
+        return value
+
+    def take(self, key: str, error: VmodelError) -> None:
+        if isinstance(error, ConfigError):
+            self.found.extend(error.faults)
+        elif isinstance(error, UnknownName):
+            self.found.append(Fault(file=WHERE, key=key, value=error.name, expected=f"a known {error.kind}", nearest=error.nearest))
+        else:
+            wanted = error.wanted if isinstance(error, UnitError) else str(error)
+            text = error.text if isinstance(error, UnitError) else ""
+            self.found.append(
+                Fault(file=WHERE, key=key, value=text, expected=wanted, nearest=getattr(error, "nearest", None))
+            )
+
+    def settle(self) -> None:
+        if self.found:
+            raise ConfigError(self.found)
+
+
+def _parameters(overrides: Mapping[str, Any], faults: _Faults) -> dict[str, float]:
+    out = {}
+    for name, value in overrides.items():
+        prior = tables.priors()[name]
+        try:
+            number = _number(value) if isinstance(value, str) else float(value)
+        except (VmodelError, TypeError, ValueError):
+            number = math.nan
+        if not (math.isfinite(number) and number > 0):
+            faults.add(name, value, f"a positive number [{prior.unit or '-'}]: {prior.about}")
+        out[name] = number
+    return out
+
+
+def load_of(load: Any) -> Load:
+    """Read an offered load: `max`, text with a unit, a Load, or messages per second."""
+    if load is None or isinstance(load, Load):
+        return load or Load()
+    if isinstance(load, str):
+        kind, value = parse_load(load)
+        return Load(kind=kind, value=value)
+    number = float(load)
+    if not (math.isfinite(number) and number > 0):
+        raise ConfigError([Fault(file=WHERE, key="load", value=load, expected="a positive rate, as 200kpps or 3Gbit/s")])
+    return Load(kind="rate_pps", value=number)
+
+
+def scenario(
+    *,
+    path: str,
+    peer: str | None = None,
+    topology: str | None = None,
+    workload: str | None = None,
+    direction: str | None = None,
+    load: Any = None,
+    profile: str | Profile | None = None,
+    device: str | None = None,
+    **settings: Any,
+) -> Scenario:
+    """Resolve a question: defaults of the knobs, then the path's, then the profile's, then what was asked.
+
+    settings: knobs by name, or parameters by name [SI] to override the profile's.
+    Raises ConfigError with every fault: unknown names, values out of range, topologies the path cannot have.
+    """
+    faults = _Faults()
+    notes: list[str] = []
+    settings = {k: v for k, v in settings.items() if v is not None}
+    if path not in tables.path_names():
+        faults.add("path", path, "a path (see `vmodel paths`)", nearest(str(path), tables.path_names()))
+        faults.settle()
+    end = tables.endpoint(path)
+    if profile is None:
+        profile = end.best
+        notes.append(f"profile {profile}: the machine this path is best known on")
+    if isinstance(profile, str):
+        profile = read_profile(profile)
+    if topology is None:
+        topology = end.topology
+        notes.append(f"topology {topology}: where this path is best known")
+    if faults.one_of("topology", topology, tables.TOPOLOGIES) and topology in tables.TOPOLOGIES and topology not in end.topologies:
+        faults.add("topology", topology, f"one that {path} can have: {', '.join(end.topologies)}")
+    workload = faults.one_of("workload", workload or end.workload, tables.WORKLOADS)
+    host_vm = topology in ("host-vm", "cross-host-vm")
+    direction = faults.one_of("direction", direction or "to-vm", tables.DIRECTIONS)
+    if peer is None:
+        peer = _default_peer(end, topology)
+    elif peer not in tables.endpoints():
+        faults.add("peer", peer, "an endpoint or path", nearest(peer, tables.endpoints()))
+    else:
+        wanted = "host" if host_vm or topology in ("cross-host-host", "loopback") else "guest"
+        if tables.endpoint(peer).place != wanted:
+            faults.add("peer", peer, f"a {wanted} end for topology {topology}")
+    knobs = {name: k.default for name, k in tables.knobs().items()}
+    for source in (end.defaults, profile.defaults, _path_defaults(profile, path), end.fixed):
+        knobs.update(source)
+    knobs = {n: knob_value(n, v) if v is not None else None for n, v in knobs.items()}
+    overrides = {k: settings.pop(k) for k in list(settings) if k in tables.priors()}
+    chosen = []
+    for name, value in settings.items():
+        try:
+            knobs[name] = knob_value(name, value)
+            chosen.append(name)
+        except VmodelError as error:
+            faults.take(name, error)
+            continue
+        if name in end.fixed and knobs[name] != knob_value(name, end.fixed[name]):
+            faults.add(name, value, f"{str(end.fixed[name]).lower()}: {path} cannot change it")
+    parameters = _parameters(overrides, faults)
+    if "zero_copy_rx" in chosen and not faults.found and knobs["zero_copy_rx"] and not knobs["dedicated_nic"]:
+        faults.add("zero_copy_rx", True, "dedicated_nic = true as well: the NIC must know whose buffers to fill")
+    try:
+        load = load_of(load)
+    except VmodelError as error:
+        faults.take("load", error)
+    if device is not None:
+        _check_device(device, faults)
+    faults.settle()
+    return Scenario(
+        path=path,
+        peer=peer,
+        topology=topology,
+        workload=workload,
+        direction=direction if host_vm else "to-vm",
+        knobs=knobs,
+        chosen=tuple(chosen),
+        load=load,
+        profile=profile,
+        parameters=parameters,
+        device=device,
+        notes=tuple(notes),
+    )
+
+
+def _check_device(device: str, faults: _Faults) -> None:
+    from vmodel.library.moderation import devices  # read only where a device is named
+
+    if device not in devices():
+        faults.add("device", device, "a device (see `vmodel devices`)", nearest(device, devices()))
+
+
+def _path_defaults(profile: Profile, path: str) -> Mapping[str, Any]:
+    per_path: Mapping[str, Mapping[str, Any]] = profile.machine.get("path_defaults", {})
+    return per_path.get(path, {})
+
+
+def _default_peer(end: tables.Endpoint, topology: str) -> str:
+    if topology == "host-vm":
+        return end.host_peer
+    if topology == "cross-host-vm":
+        return "native"
+    return end.name

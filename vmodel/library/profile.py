@@ -1,0 +1,171 @@
+"""Profiles: parameter values of one machine, shipped by name or read from a file; all faults of a file at once."""
+
+import math
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from vmodel.core.records import Profile, Seen, Value
+from vmodel.errors import ConfigError, Fault, UnknownName, nearest
+from vmodel.library.tables import priors
+from vmodel.sources import STANDINGS, TRANSFERRED
+
+FORMAT = 1
+LARGEST_FILE_BYTES = 4 << 20
+NEEDED = ("name", "title", "format", "clock_ghz")
+
+
+@cache
+def shipped() -> tuple[str, ...]:
+    """Names of the profiles in the package."""
+    folder = files("vmodel.library").joinpath("profiles")
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def profile(name: str) -> Profile:
+    """A profile by its shipped name or by a path ending in .toml. Raises UnknownName or ConfigError."""
+    if name in shipped():
+        return _shipped(name)
+    if name.endswith(".toml"):
+        return read(Path(name))
+    raise UnknownName("profile", name, nearest(name, shipped()))
+
+
+@cache
+def _shipped(name: str) -> Profile:
+    text = files("vmodel.library").joinpath("profiles", f"{name}.toml").read_text(encoding="utf-8")
+    return from_tables(tomllib.loads(text), f"{name}.toml")
+
+
+def read(path: Path) -> Profile:
+    """Read a profile file; every fault is named in one ConfigError."""
+    try:
+        data = path.read_bytes()
+        if len(data) > LARGEST_FILE_BYTES:
+            raise ConfigError([Fault(file=str(path), key="", value=f"{len(data)} bytes", expected="a profile, at most 4 MiB")])
+        body = tomllib.loads(data.decode("utf-8"))
+    except OSError as error:
+        raise ConfigError([Fault(file=str(path), key="", expected=f"a readable file ({error.strerror})")]) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ConfigError([Fault(file=str(path), key="", expected=f"TOML ({error})")]) from None
+    return from_tables(body, str(path))
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+
+
+def _values(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str, Value]:
+    out = {}
+    for name, row in body.items():
+        key = f"parameters.{name}"
+        prior = priors().get(name)
+        if prior is None:
+            faults.append(Fault(file=file, key=key, expected="a known parameter", nearest=nearest(name, priors())))
+            continue
+        if not isinstance(row, dict) or not _positive(row.get("value")):
+            faults.append(Fault(file=file, key=f"{key}.value", value=_of(row, "value"), expected="a positive number"))
+            continue
+        if not _positive(row.get("log_error")):
+            faults.append(Fault(file=file, key=f"{key}.log_error", value=row.get("log_error"), expected="a positive number"))
+            continue
+        if row.get("standing") not in STANDINGS:
+            faults.append(
+                Fault(file=file, key=f"{key}.standing", value=row.get("standing"), expected=", ".join(STANDINGS))
+            )
+            continue
+        out[name] = Value(
+            value=float(row["value"]),
+            log_error=float(row["log_error"]),
+            unit=prior.unit,
+            standing=row["standing"],
+            sources=tuple(row.get("sources", ())),
+        )
+    return out
+
+
+def _of(row: Any, key: str) -> Any:
+    return row.get(key) if isinstance(row, dict) else row
+
+
+def _covariance(body: Mapping[str, Any], file: str, faults: list[Fault]) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
+    names = tuple(body.get("names", ()))
+    rows = body.get("lower", [])
+    good = len(rows) == len(names) and all(
+        isinstance(r, list) and len(r) == i + 1 and all(isinstance(x, (int, float)) and math.isfinite(x) for x in r)
+        for i, r in enumerate(rows)
+    )
+    if not good or not set(names) <= set(priors()):
+        faults.append(Fault(file=file, key="covariance", expected="known names and a lower triangle of finite numbers"))
+        return (), ()
+    return names, tuple(tuple(float(x) for x in r) for r in rows)
+
+
+def from_tables(body: Mapping[str, Any], file: str) -> Profile:
+    """Make a Profile of parsed TOML. Raises ConfigError with every fault."""
+    faults: list[Fault] = []
+    for key in NEEDED:
+        if key not in body:
+            faults.append(Fault(file=file, key=key, expected="a value"))
+    if "format" in body and body["format"] != FORMAT:
+        faults.append(Fault(file=file, key="format", value=body["format"], expected=str(FORMAT)))
+    if "clock_ghz" in body and not _positive(body["clock_ghz"]):
+        faults.append(Fault(file=file, key="clock_ghz", value=body["clock_ghz"], expected="a positive number"))
+    known = {*NEEDED, "machine", "drivers", "defaults", "parameters", "covariance", "seen", "sources", "note", "fit"}
+    for key in body:
+        if key not in known:
+            faults.append(Fault(file=file, key=key, expected="a known key", nearest=nearest(key, known)))
+    for key in ("machine", "drivers", "defaults", "parameters", "covariance", "seen"):
+        if not isinstance(body.get(key, {}), dict):
+            faults.append(Fault(file=file, key=key, value=str(body[key]), expected="a table"))
+    if faults:
+        raise ConfigError(faults)
+    values = _values(body.get("parameters", {}), file, faults)
+    names, covariance = _covariance(body.get("covariance", {}), file, faults)
+    seen = {}
+    for key, row in body.get("seen", {}).items():
+        try:
+            seen[key] = Seen(
+                topologies=tuple(row["topologies"]),
+                directions=tuple(row["directions"]),
+                size_bytes=(float(row["size_bytes"][0]), float(row["size_bytes"][1])),
+                rows=int(row["rows"]),
+                log_sd=float(row["log_sd"]),
+            )
+        except (KeyError, TypeError, ValueError, IndexError):
+            faults.append(Fault(file=file, key=f"seen.{key}", expected="topologies, directions, size_bytes, rows, log_sd"))
+    if faults:
+        raise ConfigError(faults)
+    return Profile(
+        name=str(body["name"]),
+        title=str(body["title"]),
+        clock_ghz=float(body["clock_ghz"]),
+        machine=body.get("machine", {}),
+        drivers=body.get("drivers", {}),
+        defaults=body.get("defaults", {}),
+        values=values,
+        correlated=names,
+        covariance=covariance,
+        seen=seen,
+        sources=tuple(body.get("sources", ())),
+        note=str(body.get("note", "")),
+    )
+
+
+def value_of(profile: Profile, name: str) -> Value:
+    """A physical cost on this machine: its own value, or the prior carried over by clock."""
+    found = profile.values.get(name)
+    if found is not None:
+        return found
+    prior = priors()[name]
+    standing = prior.standing if profile.name == "generic" else TRANSFERRED if prior.standing == "measured" else prior.standing
+    return Value(
+        value=prior.at(profile.clock_ghz),
+        log_error=prior.log_sd,
+        unit=prior.unit,
+        standing=standing,
+        sources=prior.cites,
+    )

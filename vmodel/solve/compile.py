@@ -1,0 +1,124 @@
+"""Formulas -> Python text: one generated module for floats (math) and one for arrays (NumPy), both shipped.
+
+The text is a function of the library alone, so nothing is compiled or cached at run time: paths, also those that a
+user writes, are made of stages that are here. `python -m vmodel.solve.compile` rewrites the modules; a test compares.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import sympy
+from sympy.printing.pycode import PythonCodePrinter
+
+from vmodel.core.stage import Stage, Traffic
+from vmodel.library.catalog import STAGES
+from vmodel.library.traffic import TRAFFIC
+
+PACKAGE = Path(__file__).resolve().parents[1]
+FORMAT = 1
+HEADER = '"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key {key}."""\n'
+FLOATS = """
+from math import ceil, floor, sqrt
+
+
+def maximum(a, b):
+    return a if a >= b else b
+
+
+def minimum(a, b):
+    return a if a <= b else b
+
+"""
+ARRAYS = """
+from numpy import ceil, floor, maximum, minimum, sqrt
+
+"""
+
+
+class _Printer(PythonCodePrinter):
+    """Python text that works on floats and on arrays: Max and Min become nested calls of two arguments."""
+
+    def _nested(self, call: str, arguments: Iterable[sympy.Expr]) -> str:
+        first, *rest = (self._print(a) for a in arguments)
+        text = first
+        for argument in rest:
+            text = f"{call}({text}, {argument})"
+        return text
+
+    def _print_Max(self, expression: sympy.Expr) -> str:
+        return self._nested("maximum", expression.args)
+
+    def _print_Min(self, expression: sympy.Expr) -> str:
+        return self._nested("minimum", expression.args)
+
+    def _print_ceiling(self, expression: sympy.Expr) -> str:
+        return f"ceil({self._print(expression.args[0])})"
+
+    def _print_floor(self, expression: sympy.Expr) -> str:
+        return f"floor({self._print(expression.args[0])})"
+
+    def _print_Pow(self, expression: sympy.Expr, rational: bool = False) -> str:
+        half = sympy.Rational(1, 2)
+        if expression.exp == half:
+            return f"sqrt({self._print(expression.base)})"
+        if expression.exp == -half:
+            return f"1/sqrt({self._print(expression.base)})"
+        return str(super()._print_Pow(expression, rational=rational))
+
+
+PRINTER = _Printer({"fully_qualified_modules": False})
+
+
+def python(expression: sympy.Expr) -> str:
+    """Return the expression as Python text over maximum, minimum, ceil and sqrt."""
+    return str(PRINTER.doprint(expression))
+
+
+def _stage_text(stage: Stage) -> str:
+    arguments = ", ".join((*stage.words, *stage.parameters))
+    partials = [python(sympy.diff(stage.seconds, sympy.Symbol(p, nonnegative=True))) for p in stage.parameters]
+    gradient = "(" + "".join(f"{text}, " for text in partials) + ")"
+    text = f"def {stage.name}({arguments}):\n    return {python(stage.seconds)}\n\n\n"
+    text += f"def {stage.name}_gradient({arguments}):\n    return {gradient}\n\n\n"
+    if stage.bus_bytes != 0:
+        text += f"def {stage.name}_bus({', '.join(stage.words)}):\n    return {python(stage.bus_bytes)}\n\n\n"
+    return text
+
+
+def _traffic_text(traffic: Traffic) -> str:
+    shared, counts = sympy.cse(list(traffic.counts.values()), order="canonical")
+    steps = "".join(f"    {symbol} = {python(e)}\n" for symbol, e in shared)
+    lines = "".join(f"        {word!r}: {python(e)},\n" for word, e in zip(traffic.counts, counts, strict=True))
+    return f"def traffic_{traffic.name}({', '.join(traffic.knobs)}):\n{steps}    return {{\n{lines}    }}\n\n\n"
+
+
+def _tables(stages: Mapping[str, Stage]) -> str:
+    rows = []
+    for s in stages.values():
+        bus = f"{s.name}_bus" if s.bus_bytes != 0 else "None"
+        rows.append(
+            f"    {s.name!r}: ({s.name}, {s.name}_gradient, {bus}, {s.words!r}, {s.parameters!r}, {s.occupies!r},"
+            f" {s.when!r}, {s.variability!r}, {s.cites!r}, {s.about!r}),\n"
+        )
+    traffic = "".join(f"    {t.name!r}: (traffic_{t.name}, {t.knobs!r}),\n" for t in TRAFFIC)
+    return "STAGES = {\n" + "".join(rows) + "}\nTRAFFIC = {\n" + traffic + "}\n"
+
+
+def generate() -> dict[str, str]:
+    """Return file name -> text of the generated modules."""
+    body = "\n" + "".join(_stage_text(s) for s in STAGES.values()) + "".join(_traffic_text(t) for t in TRAFFIC)
+    body += _tables(STAGES)
+    key = hashlib.sha256(f"{FORMAT}{sympy.__version__}{body}".encode()).hexdigest()
+    head = HEADER.format(key=key[:16])
+    return {"floats.py": head + FLOATS + body, "arrays.py": head + ARRAYS + body}
+
+
+def write(folder: Path = PACKAGE / "compiled") -> None:
+    """Write the generated modules beside the package's other code."""
+    for name, text in generate().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

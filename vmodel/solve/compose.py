@@ -1,0 +1,191 @@
+"""A scenario -> its two legs with stage times: who stands where, what the knobs are worth, which timers hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from vmodel.core.path import Chain, End, chain
+from vmodel.core.records import Profile, Scenario
+from vmodel.library import tables
+from vmodel.library.moderation import Moderation, moderate
+from vmodel.library.profile import value_of
+from vmodel.solve import evaluate
+from vmodel.solve.dual import Dual, is_float
+from vmodel.solve.workloads import Leg
+from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS
+
+# What protocols fix: IP and TCP headers, TCP time stamps, Ethernet header with check sum, preamble and gap [bytes].
+PROTOCOL = {"header_bytes": 40.0, "timestamp_bytes": 12.0, "frame_bytes": 18.0, "gap_bytes": 20.0}
+ACKNOWLEDGEMENT_BYTES = 1.0  # an acknowledgement carries no payload; one byte keeps it a packet
+POLLS = ("busy_poll", "halt_poll", "worker_poll")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """The way of the message and the way back."""
+
+    forward: Chain
+    reverse: Chain
+
+
+@cache
+def ways(path: str, peer: str, topology: str, direction: str) -> Ways:
+    """Compose both directions of a scenario. The guest end is host 1 when the hosts differ."""
+    near, far = tables.endpoint(peer), tables.endpoint(path)
+    apart = topology.startswith("cross")
+    same_kind = near.place == far.place
+    a = _end(near, 0, "sender" if same_kind else near.place)
+    b = _end(far, 1 if apart else 0, "receiver" if same_kind else far.place)
+    if direction == "from-vm":
+        a, b = b, a
+    links = tables.links()
+    return Ways(
+        forward=chain(a, b, links, evaluate.occupies, "there"), reverse=chain(b, a, links, evaluate.occupies, "back")
+    )
+
+
+def _end(e: tables.Endpoint, host: int, label: str) -> End:
+    return End(name=e.name, place=e.place, attach=e.attach, tx=e.tx, rx=e.rx, host=host, label=label)
+
+
+def scenario_ways(s: Scenario) -> Ways:
+    """Both directions of a scenario."""
+    return ways(s.path, s.peer, s.topology, s.direction)
+
+
+def words(s: Scenario, way: Chain, polls: Mapping[str, Any], size: Any = None) -> dict[str, Any]:
+    """The knob words of one direction."""
+    knobs = s.knobs
+    out: dict[str, Any] = {
+        k.word: knobs[name] for name, k in tables.knobs().items() if k.word is not None and knobs[name] is not None
+    }
+    if knobs["descriptor_batch"] is None:
+        out["descriptor_batch"] = knobs["batch"]
+    if size is not None:
+        out["size_bytes"] = size
+    out.update(PROTOCOL)
+    out.update(polls)
+    out["link_bytes_s"] = knobs["link_gbps"] * BPS_PER_GBPS / BITS_PER_BYTE
+    out["merges"] = float(tables.endpoint(way.sender.name).merges)
+    out["direct"] = float(way.direct)
+    return out
+
+
+def parameter_values(s: Scenario) -> dict[str, float]:
+    """Every parameter's value on this machine, the user's own first."""
+    return {**_profile_values(s.profile), **s.parameters}
+
+
+@cache
+def _cached_values(key: int) -> dict[str, float]:
+    return {name: value_of(_PROFILES[key], name).value for name in tables.priors()}
+
+
+_PROFILES: dict[int, Profile] = {}
+
+
+def _profile_values(profile: Profile) -> dict[str, float]:
+    _PROFILES[id(profile)] = profile  # keeps the profile alive, so its id stays its own
+    return _cached_values(id(profile))
+
+
+def used_parameters(way: Chain) -> set[str]:
+    """Names of the parameters that the stages of a way use."""
+    rows = evaluate.stage_rows()
+    return {p for n in way.nodes for p in rows[n.stage][4]}
+
+
+def device_of(s: Scenario, way: Chain) -> str | None:
+    """The NIC driver whose moderation the receiver of a way waits for; None where no NIC interrupts it."""
+    receiver = tables.endpoint(way.receiver.name)
+    if receiver.attach == "nic":
+        role = receiver.device
+    elif way.direct or receiver.attach in ("switch", "vsock", "loopback"):
+        return None
+    else:
+        role = "pf"
+    if role == "none":
+        return None
+    if s.device is not None and role == _role(s):
+        return s.device
+    return s.profile.drivers.get(role)
+
+
+def _role(s: Scenario) -> str:
+    """The NIC function that --device speaks of: the path's own, or the host's where the path has none."""
+    device = tables.endpoint(s.path).device
+    return "pf" if device == "none" else device
+
+
+def timer(s: Scenario, way: Chain) -> Moderation | None:
+    """The moderation at the receiver of a way, for scalar settings."""
+    device = device_of(s, way)
+    if device is None:
+        return None
+    usecs = s.knobs["rx_usecs"]
+    receiver = tables.endpoint(way.receiver.name)
+    if receiver.device != "vf" and s.knobs["pf_rx_usecs"] is not None:
+        usecs = s.knobs["pf_rx_usecs"]
+    if usecs is not None and not is_float(usecs):
+        usecs = float(usecs.flat[0])
+    frames, adaptive = s.knobs["rx_frames"], s.knobs["adaptive_rx"]
+    return moderate(
+        device, usecs, None if frames is None else int(frames), None if adaptive is None else bool(adaptive)
+    )
+
+
+def _timer_seconds(
+    s: Scenario, way: Chain, found: Moderation | None, parameters: Mapping[str, float], *, gradient: bool
+) -> Any:
+    if found is None:
+        return None
+    usecs = s.knobs["pf_rx_usecs"] if tables.endpoint(way.receiver.name).device != "vf" else None
+    usecs = s.knobs["rx_usecs"] if usecs is None else usecs
+    if usecs is not None and not is_float(usecs):
+        return _timer_array(s, way, found, parameters, usecs)
+    return _interval(found, parameters, gradient=gradient)
+
+
+def _interval(found: Moderation, parameters: Mapping[str, float], *, gradient: bool) -> Any:
+    if found.parameter is not None and found.adaptive:
+        value = parameters[found.parameter]
+        return Dual(value, {found.parameter: 1.0}) if gradient else value
+    return found.interval_s or 0.0
+
+
+def _timer_array(s: Scenario, way: Chain, found: Moderation, parameters: Mapping[str, float], usecs: Any) -> Any:
+    import numpy  # the settings are arrays
+
+    device = found.device
+    values, where = numpy.unique(usecs, return_inverse=True)
+    adaptive = s.knobs["adaptive_rx"]
+    seconds = [
+        _interval(
+            moderate(device, float(v), None, None if adaptive is None else bool(adaptive)), parameters, gradient=False
+        )
+        for v in values
+    ]
+    return numpy.asarray(seconds)[where].reshape(usecs.shape)
+
+
+def leg(
+    s: Scenario, way: Chain, workload: str, direction: str, parameters: Mapping[str, float], **options: Any
+) -> tuple[Leg, dict[str, Any]]:
+    """Stage times of one way; also the words they were made from."""
+    gradient = bool(options.get("gradient"))
+    w = evaluate.traffic(workload, words(s, way, options.get("polls") or dict.fromkeys(POLLS, 0.0), options.get("size")))
+    rows = evaluate.stage_rows()
+    found = timer(s, way)
+    return (
+        Leg(
+            nodes=way.nodes,
+            seconds=evaluate.seconds(way.nodes, w, parameters, gradient=gradient),
+            when=[rows[n.stage][6] for n in way.nodes],
+            direction=direction,
+            timer=found,
+            timer_s=_timer_seconds(s, way, found, parameters, gradient=gradient),
+            interrupts=w["interrupts"],
+        ),
+        w,
+    )

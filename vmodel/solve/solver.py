@@ -1,0 +1,316 @@
+"""predict: a scenario through composition and workload law to an answer with interval, standing and sources."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vmodel.core.path import Chain, resource_titles
+from vmodel.core.records import Interval, Outcome, Prediction, Scenario, StageShare
+from vmodel.library import tables
+from vmodel.library.profile import value_of
+from vmodel.solve import compose, evaluate, workloads
+from vmodel.solve.dual import Dual, is_float, larger, plain
+from vmodel.solve.tails import constant_time, gamma_percentile, gamma_time, add_times
+from vmodel.sources import MEASURED, worst_standing
+from vmodel.units import BITS_PER_BYTE, US_PER_S
+
+NORMAL_90 = 1.6448536269514722  # two-sided 90 % point of the normal law
+PERCENTILES = (0.5, 0.9, 0.99, 0.999)
+MATTERS = 0.005  # elasticity below which a parameter does not speak for the answer's standing
+UNSEEN_LOG_SD = 0.25  # model error on a path or workload the profile was never compared on
+UNSEEN_TOPOLOGY_LOG_SD = 0.12
+STRETCH = 0.08  # per factor e of message size beyond the calibrated range
+QUEUE_SCV = 1.0  # queueing times vary like an exponential law
+GUEST_CPU, HOST_KINDS = "guest vCPU", ("host CPU", "vhost worker", "QEMU I/O thread", "poll-mode core", "host softirq CPU")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solved:
+    """An outcome with what it was made from."""
+
+    outcome: Outcome
+    words: Mapping[str, Any]
+    bus_bytes: Any
+    chains: tuple[Chain, ...]
+
+
+def _polls(s: Scenario, cycle: Any) -> dict[str, Any]:
+    """Share of idle gaps that polling covers: min(gap, window) / gap, the gap taken as the cycle without polling."""
+    out: dict[str, Any] = {}
+    for name in compose.POLLS:
+        window = s.knobs[name] / US_PER_S
+        out[name] = 1 - larger(0.0 * window, 1 - window / plain(cycle))
+    return out
+
+
+def _parallel(s: Scenario, keys: Sequence[str]) -> dict[str, Any]:
+    """Queues that share a resource's work: RSS spreads flows over queues, vCPUs bound the guest."""
+    queues = -larger(-s.knobs["queues"], -s.knobs["flows"])
+    vcpus = -larger(-queues, -s.knobs["vcpus"])
+    ways = {"vhost worker": queues, "host softirq CPU": queues, "guest vCPU": vcpus}
+    return {key: ways.get(key.partition("|")[0], 1.0) for key in keys}
+
+
+def solve(s: Scenario, parameters: Mapping[str, float], *, gradient: bool = False) -> Solved:
+    """Run the law of the scenario's workload on its stage times."""
+    way = compose.scenario_ways(s)
+    polls = dict.fromkeys(compose.POLLS, 0.0)
+    if s.workload == "rr":
+        if any(not is_float(s.knobs[n]) or s.knobs[n] > 0 for n in compose.POLLS):
+            first = _rr(s, way, parameters, polls, gradient=False)
+            polls = _polls(s, first.outcome.latency_s)
+        return _rr(s, way, parameters, polls, gradient=gradient)
+    return (_stream if s.workload == "stream" else _packets)(s, way, parameters, polls, gradient=gradient)
+
+
+def _bus(s: Scenario, parameters: Mapping[str, float], moved: Any, *, gradient: bool) -> Any:
+    rate = parameters["memory_bus_bytes_s"]
+    if gradient:
+        return Dual(moved / rate, {"memory_bus_bytes_s": -moved / (rate * rate)})
+    return moved / rate
+
+
+def _rr(s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool) -> Solved:
+    there, w = compose.leg(s, way.forward, "rr", "there", parameters, polls=polls, gradient=gradient)
+    back, w_back = compose.leg(s, way.reverse, "rr", "back", parameters, polls=polls, gradient=gradient)
+    moved = evaluate.bus_bytes(way.forward.nodes, w) + evaluate.bus_bytes(way.reverse.nodes, w_back)
+    outcome = workloads.rr([there, back], int(s.knobs["in_flight"]), _bus(s, parameters, moved, gradient=gradient))
+    return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward, way.reverse))
+
+
+def _spread(s: Scenario, leg: workloads.Leg) -> workloads.Leg:
+    """Divide the busy time of resources that several queues share."""
+    parts = _parallel(s, [n.resource or "" for n in leg.nodes])
+    if all(is_float(p) and p == 1.0 for p in parts.values()):
+        return leg
+    seconds = [x if n.resource is None else x / parts[n.resource] for n, x in zip(leg.nodes, leg.seconds, strict=True)]
+    return workloads.Leg(
+        nodes=leg.nodes, seconds=seconds, when=leg.when, direction=leg.direction, timer=leg.timer,
+        timer_s=leg.timer_s, interrupts=leg.interrupts,
+    )  # fmt: skip
+
+
+def _stream(s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool) -> Solved:
+    leg, w = compose.leg(s, way.forward, "stream", "there", parameters, polls=polls, gradient=gradient)
+    window = s.knobs["socket_buffer_bytes"]
+    back = leg
+    if window is not None:
+        back, _ = compose.leg(
+            s, way.reverse, "rr", "back", parameters, polls=polls, gradient=gradient, size=compose.ACKNOWLEDGEMENT_BYTES
+        )
+    sender = next((n.resource for n in way.forward.nodes if n.resource is not None), None)
+    moved = evaluate.bus_bytes(way.forward.nodes, w)
+    bus = _bus(s, parameters, moved, gradient=gradient)
+    outcome = workloads.stream(_spread(s, leg), back, sender, window, s.knobs["size"], bus)
+    return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
+
+
+def _packets(s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool) -> Solved:
+    leg, w = compose.leg(s, way.forward, "packets", "there", parameters, polls=polls, gradient=gradient)
+    leg = _spread(s, leg)
+    moved = evaluate.bus_bytes(way.forward.nodes, w)
+    bus = _bus(s, parameters, moved, gradient=gradient)
+    bits = s.knobs["size"] * BITS_PER_BYTE
+    outcome = workloads.packets(leg, s.load, _variability(leg), int(_first(s.knobs["ring_size"])), bus, bits)
+    return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
+
+
+def _first(x: Any) -> float:
+    return float(x) if is_float(x) else float(x.flat[0])
+
+
+def _variability(leg: workloads.Leg) -> dict[str, float]:
+    """Squared coefficient of variation of each resource's work: variances of its stages add."""
+    rows = evaluate.stage_rows()
+    mean: dict[str, float] = {}
+    variance: dict[str, float] = {}
+    for n, x in zip(leg.nodes, leg.seconds, strict=True):
+        value = plain(x)
+        if n.resource is None or not is_float(value):
+            continue
+        mean[n.resource] = mean.get(n.resource, 0.0) + value
+        variance[n.resource] = variance.get(n.resource, 0.0) + rows[n.stage][7] * value * value
+    return {k: variance[k] / (m * m) if m > 0 else 0.0 for k, m in mean.items()}
+
+
+def predict(s: Scenario) -> Prediction:
+    """Answer a scalar scenario: latency, throughput, rates, busy shares, bottleneck, interval, standing, sources."""
+    parameters = compose.parameter_values(s)
+    solved = solve(s, parameters, gradient=True)
+    out = solved.outcome
+    rate, latency = plain(out.rate_per_s), plain(out.latency_s)
+    target = out.latency_s if s.workload == "rr" else out.rate_per_s
+    elasticity = _elasticities(target, parameters)
+    warnings, stretch = _warnings(s)
+    log_sd = math.sqrt(_parameter_variance(s, elasticity) + stretch)
+    titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
+    busy = {titles.get(k, k): plain(v) for k, v in out.busy.items()}
+    demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
+    demand["memory bus"] = solved.bus_bytes / parameters["memory_bus_bytes_s"]
+    size_bits = s.knobs["size"] * BITS_PER_BYTE
+    both = 2 if s.workload == "rr" else 1
+    bottleneck, slack = _bottleneck(s, out, demand, rate)
+    shares = tuple(
+        StageShare(
+            stage=r.stage, resource=titles.get(r.resource, r.resource) if r.resource else None, seconds=plain(r.seconds),
+            owner=r.owner, direction=r.direction, when=r.when,
+        )
+        for r in out.shares
+    )  # fmt: skip
+    packet_rate = rate * plain(solved.words["packets"]) * both
+    wide_latency = _interval(latency, log_sd) if s.workload == "rr" else _interval(latency, _latency_sd(s, out, parameters, stretch))
+    throughput = rate * size_bits
+    return Prediction(
+        scenario=s,
+        latency_s=latency,
+        percentiles_s=_percentiles(out, shares),
+        latency_interval_s=wide_latency,
+        lower_bound_s=min(plain(out.lower_bound_s), latency),
+        throughput_bps=throughput,
+        throughput_interval_bps=_interval(throughput, log_sd),
+        throughput_bound_bps=max(plain(out.upper_rate_per_s) * size_bits, throughput),
+        rate_pps=packet_rate,
+        rate_interval_pps=_interval(packet_rate, log_sd),
+        transactions_per_s=rate if s.workload == "rr" else None,
+        transactions_interval_per_s=_interval(rate, log_sd) if s.workload == "rr" else None,
+        messages_per_s=rate,
+        interrupts_per_s=plain(out.interrupts_per_s),
+        loss=plain(out.loss),
+        busy=busy,
+        demands_s=demand,
+        cpu_host=sum(v for k, v in busy.items() if k.startswith(HOST_KINDS)),
+        cpu_guest=sum(v for k, v in busy.items() if k.startswith(GUEST_CPU)),
+        bus_bytes_s=solved.bus_bytes * rate,
+        bottleneck=bottleneck,
+        slack=slack,
+        saturated=out.saturated,
+        shares=shares,
+        regime="; ".join(out.regime),
+        standing=_standing(s, elasticity),
+        log_sd=log_sd,
+        elasticities=elasticity,
+        warnings=warnings,
+        sources=_sources(s, solved, elasticity),
+    )
+
+
+def _interval(value: float, log_sd: float) -> Interval:
+    spread = math.exp(NORMAL_90 * log_sd)
+    return Interval(low=value / spread, high=value * spread)
+
+
+def _elasticities(target: Any, parameters: Mapping[str, float]) -> dict[str, float]:
+    """d log(answer) / d log(parameter), exact; for every parameter on the way, zero included."""
+    if not isinstance(target, Dual) or target.value == 0:
+        return {}
+    return {p: d * parameters[p] / target.value for p, d in target.gradient.items()}
+
+
+def _parameter_variance(s: Scenario, elasticity: Mapping[str, float]) -> float:
+    """Variance of log(answer) from what is not known of the parameters: g C g, prior variance where not fitted."""
+    order = {name: i for i, name in enumerate(s.profile.correlated)}
+    fitted = [(order[p], e) for p, e in elasticity.items() if p in order and p not in s.parameters]
+    variance = 0.0
+    for i, ei in fitted:
+        for j, ej in fitted:
+            low, high = (i, j) if i >= j else (j, i)
+            variance += ei * ej * s.profile.covariance[low][high]
+    for p, e in elasticity.items():
+        if p not in order and p not in s.parameters:
+            variance += (e * value_of(s.profile, p).log_error) ** 2
+    return max(variance, 0.0)
+
+
+def _latency_sd(s: Scenario, out: Outcome, parameters: Mapping[str, float], stretch: float) -> float:
+    return math.sqrt(_parameter_variance(s, _elasticities(out.latency_s, parameters)) + stretch)
+
+
+def _warnings(s: Scenario) -> tuple[tuple[str, ...], float]:
+    """What lies outside the calibration, said aloud, and the variance it adds."""
+    seen = s.profile.seen.get(f"{s.path}/{s.workload}")
+    warnings = []
+    if seen is None:
+        warnings.append(f"profile {s.profile.name} was never compared with a measurement of {s.path} under {s.workload}")
+        variance = UNSEEN_LOG_SD**2
+    else:
+        variance = seen.log_sd**2
+        if s.topology not in seen.topologies:
+            warnings.append(f"topology {s.topology} was not measured on this path; seen: {', '.join(seen.topologies)}")
+            variance += UNSEEN_TOPOLOGY_LOG_SD**2
+        if seen.directions and s.direction not in seen.directions and s.topology in ("host-vm", "cross-host-vm") and s.workload != "rr":
+            warnings.append(f"direction {s.direction} was not measured on this path")
+            variance += UNSEEN_TOPOLOGY_LOG_SD**2
+        low, high = seen.size_bytes
+        size = s.knobs["size"]
+        far = max(low / size, size / high, 1.0)
+        if far > 1:
+            warnings.append(f"size {size:g} B lies outside the calibrated {low:g} to {high:g} B: extrapolated")
+            variance += (STRETCH * math.log(far)) ** 2
+    way = compose.scenario_ways(s)
+    for chain in (way.reverse, way.forward):
+        found = compose.timer(s, chain)
+        if found is not None:
+            warnings.extend(w for w in found.warnings if w not in warnings)
+    return tuple(warnings), variance
+
+
+def _bottleneck(s: Scenario, out: Outcome, demand: Mapping[str, float], rate: float) -> tuple[str, float]:
+    """The busiest resource and its spare share; in a ping-pong what takes longest of the cycle."""
+    if "limited by the window" in out.regime:
+        return "window", max(0.0, 1 - rate * max(demand.values()))
+    if any("locked" in r for r in out.regime):
+        return "interrupt moderation", 0.0
+    name = max(demand, key=lambda k: demand[k])
+    return name, max(0.0, 1 - rate * demand[name])
+
+
+def _percentiles(out: Outcome, shares: Sequence[StageShare]) -> dict[float, float]:
+    """p50 to p99.9 of the latency: independent stage times, gamma law with the same mean and variance."""
+    rows = evaluate.stage_rows()
+    times = []
+    for r in shares:
+        if r.seconds <= 0:
+            continue
+        scv = rows[r.stage][7] if r.stage in rows else QUEUE_SCV if r.stage == "queueing" else 0.0
+        times.append(gamma_time(r.seconds, scv) if scv > 0 else constant_time(r.seconds))
+    whole = add_times(times)
+    return {p: gamma_percentile(whole, p) for p in PERCENTILES}
+
+
+def _standing(s: Scenario, elasticity: Mapping[str, float]) -> str:
+    used = [value_of(s.profile, p).standing for p, e in elasticity.items() if abs(e) >= MATTERS and p not in s.parameters]
+    return worst_standing(used or [MEASURED])
+
+
+def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tuple[str, ...]:
+    rows = evaluate.stage_rows()
+    found: dict[str, None] = dict.fromkeys(s.profile.sources)
+    for chain in solved.chains:
+        for node in chain.nodes:
+            found.update(dict.fromkeys(rows[node.stage][8]))
+    for p in elasticity:
+        found.update(dict.fromkeys(value_of(s.profile, p).sources))
+    return tuple(sorted(found))
+
+
+def columns(s: Scenario) -> dict[str, Any]:
+    """Answer a scenario whose knobs hold arrays: latency, rates and busy shares as arrays under the same names."""
+    parameters = compose.parameter_values(s)
+    solved = solve(s, parameters)
+    out = solved.outcome
+    size_bits = s.knobs["size"] * BITS_PER_BYTE
+    both = 2 if s.workload == "rr" else 1
+    return {
+        "latency_s": out.latency_s,
+        "throughput_bps": out.rate_per_s * size_bits,
+        "rate_pps": out.rate_per_s * solved.words["packets"] * both,
+        "transactions_per_s": out.rate_per_s if s.workload == "rr" else None,
+        "interrupts_per_s": out.interrupts_per_s,
+        "busy": dict(out.busy),
+    }
+
+
+def public_paths() -> tuple[str, ...]:
+    """Names of all paths."""
+    return tables.path_names()

@@ -1,0 +1,261 @@
+"""The three workloads as laws over stage times: ping-pong, bulk stream, frames. Floats, arrays and duals alike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vmodel.core.path import Node
+from vmodel.core.records import Load, Outcome, StageShare
+from vmodel.library.moderation import Moderation
+from vmodel.solve.dual import larger, largest, plain
+from vmodel.solve.mva import exact_mva
+from vmodel.solve.queues import mg1_wait
+from vmodel.solve.rings import mg1k
+
+RHO_FULL = 1.0
+TINY = 1e-30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leg:
+    """One direction of a path: stages, what each costs a message, when it is paid, how the receiver is interrupted."""
+
+    nodes: Sequence[Node]
+    seconds: Sequence[Any]
+    when: Sequence[str]
+    direction: str
+    timer: Moderation | None
+    timer_s: Any
+    interrupts: Any
+    busy_share: Any = 1.0
+
+
+def _shares(leg: Leg, paid: Sequence[str]) -> tuple[StageShare, ...]:
+    return tuple(
+        StageShare(
+            stage=n.stage, resource=n.resource, seconds=s, owner=n.owner, direction=leg.direction, when=w
+        )
+        for n, s, w in zip(leg.nodes, leg.seconds, leg.when, strict=True)
+        if w in paid
+    )
+
+
+def total(values: Sequence[Any]) -> Any:
+    """Sum that works for duals and arrays."""
+    out = values[0]
+    for v in values[1:]:
+        out = out + v
+    return out
+
+
+def demands(legs: Sequence[Leg], paid: Sequence[str] = ("always",)) -> dict[str, Any]:
+    """Seconds per message that each resource is busy: D_r = sum over its stages."""
+    out: dict[str, Any] = {}
+    for leg in legs:
+        for n, s, w in zip(leg.nodes, leg.seconds, leg.when, strict=True):
+            if n.resource is not None and w in paid:
+                out[n.resource] = out[n.resource] + s if n.resource in out else s
+    return out
+
+
+def _wait(leg: Leg, seconds: Any) -> StageShare:
+    return StageShare(
+        stage="moderation_wait", resource=None, seconds=seconds, owner="", direction=leg.direction, when="idle"
+    )
+
+
+def _throttled(leg: Leg) -> bool:
+    return leg.timer is not None and leg.timer.kind == "throttle"
+
+
+def _held_off(leg: Leg) -> bool:
+    return leg.timer is not None and leg.timer.kind == "holdoff"
+
+
+def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
+    """Ping-pong: R0 = sum of all stages both ways; a throttle locks, R = max(R0, tau); a hold-off adds its timer.
+
+    With n in flight R0 is n / X of exact MVA over the demands, with the delays as thinking time. Little's law holds.
+    """
+    paid = ("always", "idle")
+    shares = [row for leg in legs for row in _shares(leg, paid)]
+    alone = total([row.seconds for row in shares])
+    d = demands(legs)
+    held = [leg for leg in legs if _held_off(leg)]
+    for leg in held:
+        shares.append(_wait(leg, leg.timer_s))
+    cycle = alone if not held else alone + total([leg.timer_s for leg in held])
+    queueing = 0.0
+    if in_flight > 1:
+        keys = sorted(d)
+        delay = cycle - total([d[k] for k in keys])
+        closed = exact_mva([plain(d[k]) for k in keys], plain(delay), in_flight)
+        queueing = in_flight / closed.throughput_pps - plain(cycle)
+        shares.append(
+            StageShare(stage="queueing", resource=None, seconds=queueing, owner="", direction="", when="always")
+        )
+        cycle = cycle + queueing
+    throttled = [leg for leg in legs if _throttled(leg)]
+    regime = ["ping-pong, ends idle between messages" if in_flight == 1 else f"closed loop of {in_flight} requests"]
+    locked = cycle
+    if throttled:
+        timer = largest([leg.timer_s for leg in throttled])
+        locked = larger(cycle, timer)
+        shares.append(_wait(throttled[-1], locked - cycle))
+        regime.append(
+            "locked to the interrupt throttle"
+            if _true(plain(timer) > plain(cycle))
+            else "interrupt throttle shorter than the round trip"
+        )
+    if held:
+        regime.append("hold-off timers add up")
+    rate = in_flight / locked
+    busy = {k: v * rate for k, v in d.items()}
+    return Outcome(
+        latency_s=locked,
+        rate_per_s=rate,
+        lower_bound_s=total([row.seconds for row in shares if row.when == "always" and row.stage != "queueing"]),
+        upper_rate_per_s=1 / larger(largest(list(d.values())), bus_s) if in_flight > 1 else in_flight / alone,
+        demands_s=d,
+        busy={**busy, "memory bus": bus_s * rate},
+        shares=tuple(shares),
+        regime=tuple(regime),
+        saturated=False,
+        interrupts_per_s=total([leg.interrupts for leg in legs]) * rate,
+    )
+
+
+def _true(x: Any) -> bool:
+    return bool(x) if isinstance(x, bool) or not hasattr(x, "all") or getattr(x, "ndim", 0) == 0 else bool(x.all())
+
+
+def stream(leg: Leg, back: Leg, sender_cpu: str | None, window_bytes: float | None, size: Any, bus_s: Any) -> Outcome:
+    """Bulk transfer: time per message is the largest demand, or the window's share of a round trip.
+
+    T = max(D_r);  a sender faster than the rest blocks for the share phi = 1 - D_sender / D_rest of the time, and
+    stages paid only then add phi times their cost.  With a window W: T >= size (R + T) / W, R the round trip.
+    """
+    d = demands([leg])
+    blocked = demands([leg], ("blocked",))
+    regime = []
+    if blocked and sender_cpu in d:
+        rest = largest([v for k, v in d.items() if k != sender_cpu])
+        share = larger(0.0 * rest, 1 - d[sender_cpu] / rest)
+        for k, v in blocked.items():
+            d[k] = d[k] + v * share
+        if _true(plain(share) > 0):
+            regime.append("sender waits for credit")
+    pace = larger(largest(list(d.values())), bus_s)
+    shares = _shares(leg, ("always",))
+    transit = total([row.seconds for row in shares])
+    upper = 1 / pace
+    if window_bytes is not None:
+        trip = transit + total([row.seconds for row in _shares(back, ("always",))])
+        limited = larger(pace, size * trip / window_bytes)
+        if _true(plain(limited) > plain(pace)):
+            regime.append("limited by the window")
+        pace = limited
+    rate = 1 / pace
+    regime.append(_notification_regime(d, sender_cpu))
+    return Outcome(
+        latency_s=transit,
+        rate_per_s=rate,
+        lower_bound_s=transit,
+        upper_rate_per_s=upper,
+        demands_s=d,
+        busy={**{k: v * rate for k, v in d.items()}, "memory bus": bus_s * rate},
+        shares=shares,
+        regime=tuple(regime),
+        saturated=True,
+        interrupts_per_s=_moderated(leg, leg.interrupts * rate),
+    )
+
+
+def _notification_regime(d: Mapping[str, Any], sender_cpu: str | None) -> str:
+    """Name the producer/consumer regime: who waits for whom decides who pays for notifications."""
+    if sender_cpu not in d:
+        return "pipeline"
+    others = [plain(v) for k, v in d.items() if k != sender_cpu]
+    if not others or _true(plain(d[sender_cpu]) >= largest(others)):
+        return "slow producer: the back end sleeps between messages, each is notified"
+    return "slow consumer: the back end never sleeps, notifications are suppressed"
+
+
+def _moderated(leg: Leg, unlimited: Any) -> Any:
+    """Interrupts per second: one per notification, never more than the moderation timer lets through."""
+    if leg.timer is None or leg.timer_s is None or not _true(plain(leg.timer_s) > 0):
+        return unlimited
+    most = 1 / leg.timer_s
+    return -larger(-unlimited, -most)
+
+
+def packets(leg: Leg, load: Load, variability: Mapping[str, float], ring: int, bus_s: Any, bits: Any) -> Outcome:
+    """Frames: capacity 1 / D_max; below it M/G/1 at each resource, at and above it the bottleneck's ring is full.
+
+    A stage that is paid when its end was idle is paid with the share of time the bottleneck is idle.
+    """
+    d = demands([leg])
+    pace = larger(largest(list(d.values())), bus_s)
+    capacity = 1 / pace
+    offered = capacity if load.kind == "max" else load.value / bits if load.kind == "throughput_bps" else load.value
+    top = max(d, key=lambda k: float(plain(d[k]))) if all(_scalar(plain(v)) for v in d.values()) else None
+    saturated = load.kind == "max" or _true(plain(offered) >= plain(capacity))
+    carried = -larger(-offered, -capacity)
+    shares = list(_shares(leg, ("always",)))
+    loss: Any = 0.0
+    if not saturated and top is not None:
+        at_ring = mg1k(plain(offered), plain(d[top]), variability.get(top, 0.1), ring)
+        loss = at_ring.loss
+        carried = offered * (1 - loss)
+        idle = 1 - offered * d[top]
+        shares += [
+            StageShare(stage=r.stage, resource=None, seconds=r.seconds * idle, owner=r.owner, direction=r.direction, when="idle")
+            for r in _shares(leg, ("idle",))
+        ]
+        for k, v in d.items():
+            wait = (
+                at_ring.response_s - plain(v) if k == top else mg1_wait(plain(carried), plain(v), variability.get(k, 0.1))
+            )
+            shares.append(
+                StageShare(stage="queueing", resource=k, seconds=wait, owner="", direction=leg.direction, when="always")
+            )
+        shares += _moderation_under_load(leg, carried)
+    else:
+        if load.kind != "max":
+            loss = larger(0.0 * carried, 1 - carried / offered)
+        shares.append(
+            StageShare(stage="full_ring", resource=top, seconds=ring * pace, owner="", direction=leg.direction, when="always")
+        )
+    latency = total([row.seconds for row in shares])
+    bound = total([row.seconds for row in shares if row.when == "always" and row.stage not in ("queueing", "full_ring")])
+    return Outcome(
+        latency_s=latency,
+        rate_per_s=carried,
+        lower_bound_s=bound,
+        upper_rate_per_s=capacity,
+        demands_s=d,
+        busy={**{k: v * carried for k, v in d.items()}, "memory bus": bus_s * carried},
+        shares=tuple(shares),
+        regime=("saturated: the ring is full" if saturated else "below capacity", _poll_regime(leg)),
+        saturated=saturated,
+        interrupts_per_s=_moderated(leg, leg.interrupts * carried),
+        loss=loss,
+    )
+
+
+def _scalar(x: Any) -> bool:
+    return isinstance(x, (float, int)) or getattr(x, "ndim", 1) == 0
+
+
+def _poll_regime(leg: Leg) -> str:
+    return "interrupt driven" if any(n.stage.endswith("interrupt") for n in leg.nodes) else "poll mode"
+
+
+def _moderation_under_load(leg: Leg, rate: Any) -> list[StageShare]:
+    """Mean wait for the interrupt under random arrivals."""
+    from vmodel.solve.moderation_law import holdoff_wait, throttle_wait  # most questions never come here
+
+    if leg.timer is None or leg.timer_s is None or not _true(plain(leg.timer_s) > 0):
+        return []
+    law = throttle_wait if leg.timer.kind == "throttle" else holdoff_wait
+    return [_wait(leg, law(plain(rate), plain(leg.timer_s)))]
