@@ -24,7 +24,7 @@ from vmodel.solve.queues import mg1_wait
 from vmodel.solve.spread import hot_queue_load, largest_share, usl_peak, usl_speedup
 from vmodel.solve.tandem import Station, departure_scv, merged_scv, split_scv, tandem
 
-PRINTED = list(csv.DictReader(Path("tests/reference/mva.csv").open()))
+PRINTED = list(csv.DictReader(Path("tests/reference/mva.csv").read_text().splitlines()))
 demands = st.lists(st.floats(0.001, 10.0), min_size=1, max_size=10)
 delays = st.floats(0.0, 50.0)
 

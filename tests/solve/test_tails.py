@@ -28,7 +28,7 @@ from vmodel.solve.tails import (
     wait_transform,
 )
 
-PRINTED = list(csv.DictReader(Path("tests/reference/gamma_law.csv").open()))
+PRINTED = list(csv.DictReader(Path("tests/reference/gamma_law.csv").read_text().splitlines()))
 
 
 @pytest.mark.parametrize("row", PRINTED, ids=lambda row: f"{row['degrees_of_freedom']}-{row['p']}")

@@ -1,4 +1,4 @@
-"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 7caab5c500fb1f83."""
+"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key e5231413aad22911."""
 
 from numpy import ceil, floor, maximum, minimum, sqrt
 
@@ -443,6 +443,14 @@ def vsock_send_gradient(vsock_send_s):
     return (1, )
 
 
+def vsock_allocate(vsock_large, zero_copy, large_allocation_s):
+    return large_allocation_s*vsock_large*(1 - zero_copy)
+
+
+def vsock_allocate_gradient(vsock_large, zero_copy, large_allocation_s):
+    return (vsock_large*(1 - zero_copy), )
+
+
 def vsock_copy_send(bytes, vsock_cold_bytes, zero_copy, vsock_cold_copy_bytes_s, vsock_copy_bytes_s):
     return (1 - zero_copy)*(vsock_cold_bytes/vsock_cold_copy_bytes_s + (bytes - vsock_cold_bytes)/vsock_copy_bytes_s)
 
@@ -519,11 +527,11 @@ def credit_from_host_gradient(credit_per_packet, vsock_packets, credit_host_s):
     return (credit_per_packet*vsock_packets, )
 
 
-def credit_taken(credit_per_packet, vsock_packets, credit_packet_s):
-    return credit_packet_s*credit_per_packet*vsock_packets
+def credit_taken(credit_per_packet, vsock_packets, credit_taken_s):
+    return credit_per_packet*credit_taken_s*vsock_packets
 
 
-def credit_taken_gradient(credit_per_packet, vsock_packets, credit_packet_s):
+def credit_taken_gradient(credit_per_packet, vsock_packets, credit_taken_s):
     return (credit_per_packet*vsock_packets, )
 
 
@@ -793,11 +801,12 @@ def traffic_rr(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, ga
     x2 = size_bytes*x1
     x3 = ceil(x2/(tso*maximum(1, floor(segment_limit_bytes*x1)) - tso + 1))
     x4 = ceil(x2)
-    x5 = minimum(rx_buffer_bytes, segment_limit_bytes)
-    x6 = size_bytes/x5
-    x7 = coalesce_writes*x6 + (1 - coalesce_writes)*ceil(x6)
-    x8 = minimum(size_bytes, x5)
-    x9 = minimum(1, x3)
+    x5 = 1/page_bytes
+    x6 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x7 = size_bytes/x6
+    x8 = coalesce_writes*x7 + (1 - coalesce_writes)*ceil(x7)
+    x9 = minimum(size_bytes, x6)
+    x10 = minimum(1, x3)
     return {
         'bytes': size_bytes,
         'segments': x3,
@@ -808,16 +817,17 @@ def traffic_rr(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, ga
         'wire_bytes': size_bytes + x4*(frame_bytes + gap_bytes + x0),
         'cold_bytes': minimum(page_bytes, size_bytes),
         'segment_cold_bytes': minimum(size_bytes, page_bytes*x3),
-        'further_buffers': -x3 + maximum(x3, size_bytes/page_bytes),
-        'vsock_packets': x7,
-        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x8) - merge_rx_buffers + 1,
-        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x7),
-        'first_packet_bytes': minimum(page_bytes, x8),
+        'further_buffers': -x3 + maximum(x3, size_bytes*x5),
+        'vsock_packets': x8,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x9) - merge_rx_buffers + 1,
+        'vsock_large': x8*minimum(1, ceil((1/2)*x5*x9) - 1),
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x8),
+        'first_packet_bytes': minimum(page_bytes, x9),
         'further_packets': x4 - minimum(1, x4),
         'taken': minimum(batch, x3),
         'fetch_batch': descriptor_batch + 1,
-        'kicks': x9,
-        'interrupts': x9,
+        'kicks': x10,
+        'interrupts': x10,
     }
 
 
@@ -832,11 +842,12 @@ def traffic_stream(batch, coalesce_writes, descriptor_batch, direct, frame_bytes
     x7 = nodelay*ceil(x4) + x0*x4
     x8 = x7*(1 - tso)
     x9 = x1*x5 + x6*(tso*ceil(x5) + x8)
-    x10 = minimum(rx_buffer_bytes, segment_limit_bytes)
-    x11 = size_bytes/x10
-    x12 = coalesce_writes*x11 + (1 - coalesce_writes)*ceil(x11)
-    x13 = minimum(size_bytes, x10)
-    x14 = minimum(1, x9)
+    x10 = 1/page_bytes
+    x11 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x12 = size_bytes/x11
+    x13 = coalesce_writes*x12 + (1 - coalesce_writes)*ceil(x12)
+    x14 = minimum(size_bytes, x11)
+    x15 = minimum(1, x9)
     return {
         'bytes': size_bytes,
         'segments': x9,
@@ -847,25 +858,27 @@ def traffic_stream(batch, coalesce_writes, descriptor_batch, direct, frame_bytes
         'wire_bytes': size_bytes + x7*(frame_bytes + gap_bytes + x2),
         'cold_bytes': minimum(page_bytes, size_bytes),
         'segment_cold_bytes': minimum(size_bytes, page_bytes*x9),
-        'further_buffers': -x9 + maximum(x9, size_bytes/page_bytes),
-        'vsock_packets': x12,
-        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x13) - merge_rx_buffers + 1,
-        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x12),
-        'first_packet_bytes': minimum(page_bytes, x13),
+        'further_buffers': -x9 + maximum(x9, size_bytes*x10),
+        'vsock_packets': x13,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x14) - merge_rx_buffers + 1,
+        'vsock_large': x13*minimum(1, ceil((1/2)*x10*x14) - 1),
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x13),
+        'first_packet_bytes': minimum(page_bytes, x14),
         'further_packets': x7 - minimum(1, x7),
         'taken': batch*x1 + x6*minimum(batch, maximum(1, x9)),
         'fetch_batch': descriptor_batch + 1,
-        'kicks': x14,
-        'interrupts': x14/interrupt_batch,
+        'kicks': x15,
+        'interrupts': x15/interrupt_batch,
     }
 
 
 def traffic_packets(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, interrupt_batch, merge_rx_buffers, mtu_bytes, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, tso):
     x0 = ceil(size_bytes/(frame_bytes + mtu_bytes))
-    x1 = minimum(rx_buffer_bytes, segment_limit_bytes)
-    x2 = size_bytes/x1
-    x3 = coalesce_writes*x2 + (1 - coalesce_writes)*ceil(x2)
-    x4 = minimum(size_bytes, x1)
+    x1 = 1/page_bytes
+    x2 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x3 = size_bytes/x2
+    x4 = coalesce_writes*x3 + (1 - coalesce_writes)*ceil(x3)
+    x5 = minimum(size_bytes, x2)
     return {
         'bytes': size_bytes,
         'segments': x0,
@@ -876,11 +889,12 @@ def traffic_packets(batch, coalesce_writes, descriptor_batch, direct, frame_byte
         'wire_bytes': gap_bytes*x0 + size_bytes,
         'cold_bytes': minimum(page_bytes, size_bytes),
         'segment_cold_bytes': minimum(size_bytes, page_bytes*x0),
-        'further_buffers': -x0 + maximum(x0, size_bytes/page_bytes),
-        'vsock_packets': x3,
-        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x4) - merge_rx_buffers + 1,
-        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x3),
-        'first_packet_bytes': minimum(page_bytes, x4),
+        'further_buffers': -x0 + maximum(x0, size_bytes*x1),
+        'vsock_packets': x4,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x5) - merge_rx_buffers + 1,
+        'vsock_large': x4*minimum(1, ceil((1/2)*x1*x5) - 1),
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x4),
+        'first_packet_bytes': minimum(page_bytes, x5),
         'further_packets': x0 - minimum(1, x0),
         'taken': batch,
         'fetch_batch': descriptor_batch + 1,
@@ -940,6 +954,7 @@ STAGES = {
     'hvm_event': (hvm_event, hvm_event_gradient, None, (), ('hvm_event_s',), None, 'idle', 0.5, ('dykman2007',), 'A fully virtualised guest gets its event as an emulated interrupt, with the exits that belong to it.'),
     'netfront': (netfront, netfront_gradient, None, ('packets',), ('netfront_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'netfront makes requests for each packet and takes responses back.'),
     'vsock_send': (vsock_send, vsock_send_gradient, None, (), ('vsock_send_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sender enters the kernel, checks its credit and queues the packets of one message.'),
+    'vsock_allocate': (vsock_allocate, vsock_allocate_gradient, None, ('vsock_large', 'zero_copy'), ('large_allocation_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The sender's kernel gets each buffer of more than two pages from the page allocator instead of a slab."),
     'vsock_copy_send': (vsock_copy_send, vsock_copy_send_gradient, vsock_copy_send_bus, ('bytes', 'vsock_cold_bytes', 'zero_copy'), ('vsock_cold_copy_bytes_s', 'vsock_copy_bytes_s'), 'cpu', 'always', 0.1, ('garzarella2019',), "The sender's kernel allocates a buffer for each packet and copies the payload into it."),
     'vsock_worker': (vsock_worker, vsock_worker_gradient, vsock_worker_bus, ('bytes', 'dma_engine', 'vsock_cold_bytes', 'vsock_packets'), ('cold_copy_bytes_s', 'vsock_packet_s', 'vsock_worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The vhost worker moves each packet between guest buffers and the host's queue."),
     'vsock_receive': (vsock_receive, vsock_receive_gradient, None, (), ('vsock_receive_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The receiver takes the message's packets from the socket queue and returns to user space."),
@@ -948,7 +963,7 @@ STAGES = {
     'credit_from_guest': (credit_from_guest, credit_from_guest_gradient, None, ('credit_per_packet', 'kicks', 'vsock_packets'), ('credit_kick_s', 'credit_packet_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The receiving guest answers each packet with a credit packet; those of one message share a notification.'),
     'credit_lockstep': (credit_lockstep, credit_lockstep_gradient, None, ('credit_per_packet', 'first_packet_bytes'), ('lockstep_bytes_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "With a credit packet for each packet, receiver and worker take turns: the first packet's two earlier copies are not hidden behind the receiver's own work."),
     'credit_from_host': (credit_from_host, credit_from_host_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_host_s',), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The worker puts a credit packet into the guest's receive ring for each packet the host takes."),
-    'credit_taken': (credit_taken, credit_taken_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_packet_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending guest takes a credit packet out of its receive ring for each packet sent.'),
+    'credit_taken': (credit_taken, credit_taken_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_taken_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending guest takes a credit packet out of its receive ring for each packet sent.'),
     'credit_wake': (credit_wake, credit_wake_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_wake_s',), 'vhost worker', 'blocked', 0.1, ('garzarella2019',), "A sender out of credit sleeps and is woken by each credit packet, at the worker's expense."),
     'tap_queue': (tap_queue, tap_queue_gradient, None, ('bytes', 'segments'), ('tap_bytes_s', 'tap_queue_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending host runs its stack down to the tap for each segment, and pays per byte for pages and checksums.'),
     'tap_send': (tap_send, tap_send_gradient, None, ('segments',), ('tap_send_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The tap turns each buffer of the worker into a packet of the host.'),

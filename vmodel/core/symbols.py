@@ -65,6 +65,7 @@ TRAFFIC_WORDS: Mapping[str, str] = {
     "further_buffers": "",  # receive buffers a message fills beyond one for each segment
     "vsock_packets": "",  # virtio-vsock packets per message
     "vsock_fill": "",  # vsock packets that share one receive buffer
+    "vsock_large": "",  # vsock packets whose buffer is too large for the slab allocator
     "vsock_cold_bytes": "B",  # bytes on the first page of each vsock packet
     "first_packet_bytes": "B",  # bytes of the first vsock packet of a message
     "further_packets": "",  # packets of a message after its first

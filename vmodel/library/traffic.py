@@ -29,7 +29,10 @@ def _limit(k: Words) -> Expr:
 
 
 def _vsock(k: Words) -> dict[str, Expr]:
-    """virtio-vsock cuts a message at the receiver's buffer size, and again at the device's segment limit."""
+    """virtio-vsock cuts a message at the receiver's buffer size, and again at the device's segment limit.
+
+    The slab allocator serves buffers of up to two pages; larger ones come from the page allocator.
+    """
     size = k.size_bytes
     packet = Min(k.rx_buffer_bytes, k.segment_limit_bytes, evaluate=False)
     packets = (1 - k.coalesce_writes) * ceiling(size / packet) + k.coalesce_writes * size / packet
@@ -38,6 +41,7 @@ def _vsock(k: Words) -> dict[str, Expr]:
     return {
         "vsock_packets": packets,
         "vsock_fill": fill,
+        "vsock_large": packets * Min(1, ceiling(first / (2 * k.page_bytes)) - 1, evaluate=False),
         "vsock_cold_bytes": Min(size, packets * k.page_bytes, evaluate=False),
         "first_packet_bytes": Min(first, k.page_bytes, evaluate=False),
     }

@@ -27,6 +27,12 @@ def vsock_copy_send(w: Words, p: Words) -> Cost:
     return Cost(seconds=_copy(w, p) * (1 - w.zero_copy), bus_bytes=2 * w.bytes * (1 - w.zero_copy))
 
 
+@stage(occupies=CPU, uses={"large_allocation_s": "s"}, cites=("garzarella2019",))
+def vsock_allocate(w: Words, p: Words) -> Expr:
+    """The sender's kernel gets each buffer of more than two pages from the page allocator instead of a slab."""
+    return w.vsock_large * p.large_allocation_s * (1 - w.zero_copy)
+
+
 @stage(occupies=WORKER, uses={"vsock_packet_s": "s", "cold_copy_bytes_s": "B/s", "vsock_worker_copy_bytes_s": "B/s"}, cites=("garzarella2019",))
 def vsock_worker(w: Words, p: Words) -> Cost:
     """The vhost worker moves each packet between guest buffers and the host's queue."""
@@ -74,10 +80,10 @@ def credit_from_host(w: Words, p: Words) -> Expr:
     return w.credit_per_packet * w.vsock_packets * p.credit_host_s
 
 
-@stage(occupies=CPU, uses={"credit_packet_s": "s"}, cites=("garzarella2019",))
+@stage(occupies=CPU, uses={"credit_taken_s": "s"}, cites=("garzarella2019",))
 def credit_taken(w: Words, p: Words) -> Expr:
     """The sending guest takes a credit packet out of its receive ring for each packet sent."""
-    return w.credit_per_packet * w.vsock_packets * p.credit_packet_s
+    return w.credit_per_packet * w.vsock_packets * p.credit_taken_s
 
 
 @stage(occupies=WORKER, uses={"credit_wake_s": "s"}, when="blocked", cites=("garzarella2019",))
@@ -87,6 +93,6 @@ def credit_wake(w: Words, p: Words) -> Expr:
 
 
 STAGES: tuple[Stage, ...] = (
-    vsock_send, vsock_copy_send, vsock_worker, vsock_receive, vsock_refill, vsock_copy_receive, credit_from_guest,
+    vsock_send, vsock_allocate, vsock_copy_send, vsock_worker, vsock_receive, vsock_refill, vsock_copy_receive, credit_from_guest,
     credit_lockstep, credit_from_host, credit_taken, credit_wake,
 )  # fmt: skip

@@ -14,7 +14,7 @@ EXACT_PLACES = 24  # up to here the chain is solved state by state
 BLEND = 0.01  # relative to 1 / places: half width around load one where two singularities coincide
 SMALL_EXPONENT = 0.05  # below it the series of 1 / (exp(-x) - 1) is used
 BISECTIONS = 60
-SMALLEST_LOAD = 2.0**-40
+SMALLEST_LOAD = 2.0**-26  # below it a response is one service to eight digits
 KNEE_LOADS = (2.0**-20, 2.0)  # the knee is looked for between these loads
 
 
@@ -29,10 +29,13 @@ class Ring:
 
 
 def _ring(lam: Number, service_s: Number, loss: Number, number: Number) -> Ring:
+    """The answer from loss and number at a load of at least SMALLEST_LOAD; below, nobody waits and loss vanishes with it."""
+    rho = lam * service_s
+    solved = most(rho, SMALLEST_LOAD)
+    response = service_s * most(number / (solved * (1 - loss)), 1.0)
+    loss = loss * (rho / solved)
     carried = lam * (1 - loss)
-    number = most(number, carried * service_s)  # one in service is inside; rounding may say less at vanishing load
-    response = choose(carried > 0, over(number, carried), service_s)
-    return Ring(loss=loss, throughput_pps=carried, number=number, response_s=response)
+    return Ring(loss=loss, throughput_pps=carried, number=carried * response, response_s=response)
 
 
 def _curve(x: Number) -> Number:
@@ -67,7 +70,7 @@ def mm1k(lam: Number, service_s: Number, places: Number) -> Ring:
 
     Source: GrossHarris1998, section 2.5.
     """
-    x = log(most(lam * service_s, math.ulp(0.0)))
+    x = log(most(lam * service_s, SMALLEST_LOAD))
     down = -abs(x)
     flat = down == 0
     safe = choose(flat, -1.0, down)
@@ -75,7 +78,7 @@ def mm1k(lam: Number, service_s: Number, places: Number) -> Ring:
     share = choose(flat, 1 / (places + 1), share)  # of the likeliest end state
     loss = choose(x > 0, share, share * exp(least(places * x, 0.0)))
     number = places / 2 + _excess(x) - (places + 1) * _excess((places + 1) * x)
-    return _ring(lam, service_s, loss, most(number, loss * places))
+    return _ring(lam, service_s, loss, number)
 
 
 def mmck(lam: Number, service_s: Number, servers: int, places: int) -> Ring:
@@ -92,7 +95,7 @@ def mmck(lam: Number, service_s: Number, servers: int, places: int) -> Ring:
 
     Source: GrossHarris1998, example 2.6.
     """
-    load = lam * service_s
+    load = most(lam * service_s, SMALLEST_LOAD)
     loss: Number = load * 0 + 1.0
     number: Number = load * 0.0
     for inside in range(1, places + 1):
