@@ -1,0 +1,44 @@
+"""vmodel: what a virtual machine's network data path costs, predicted from its configuration.
+
+The public names stand in one table and are resolved on first use, so that importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vmodel.config import scenario as scenario
+    from vmodel.core.records import Observation as Observation
+    from vmodel.core.records import Prediction as Prediction
+    from vmodel.core.records import Profile as Profile
+    from vmodel.core.records import Scenario as Scenario
+    from vmodel.errors import VmodelError as VmodelError
+    from vmodel.library.profile import profile as profile
+    from vmodel.library.tables import path_names as path_names
+    from vmodel.solve.ask import predict as predict
+
+__version__ = "0.1.0"
+
+_PLACES = {
+    "Observation": "vmodel.core.records",
+    "Prediction": "vmodel.core.records",
+    "Profile": "vmodel.core.records",
+    "Scenario": "vmodel.core.records",
+    "VmodelError": "vmodel.errors",
+    "path_names": "vmodel.library.tables",
+    "predict": "vmodel.solve.ask",
+    "profile": "vmodel.library.profile",
+    "scenario": "vmodel.config",
+}
+__all__ = sorted(_PLACES)
+
+
+def __getattr__(name: str) -> Any:
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'vmodel' has no attribute {name!r}")
+    return getattr(import_module(place), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -209,20 +209,20 @@ def party(values):
 def test_every_notification_regime_matches_the_event_simulation():
     random = np.random.default_rng(3)
     seen = {}
-    for _ in range(400):
+    for _ in range(200):
         places = int(random.choice([4, 16, 64]))
         threshold = int(random.integers(1, places + 1))
         ends = [tuple(random.exponential(1, 3) * (1, 3, 10.0 ** random.integers(0, 3))) for _ in range(2)]
         if abs(ends[0][0] - ends[1][0]) < 0.05:
             continue  # so long a cycle that the simulation would have to be long
         answer = notified_exchange(party(ends[0]), party(ends[1]), places, threshold)
-        time, kicks, interrupts = exchange(ends[0], ends[1], places, threshold, 8000)
+        time, kicks, interrupts = exchange(ends[0], ends[1], places, threshold, 6000)
         assert answer.packet_s == pytest.approx(time, rel=0.015), (answer, ends, places, threshold)
         assert answer.kicks == pytest.approx(kicks, rel=0.05, abs=1e-3)
         assert answer.interrupts == pytest.approx(interrupts, rel=0.05, abs=1e-3)
         seen[answer.regime] = seen.get(answer.regime, 0) + 1
     assert set(seen) == {FAST_CONSUMER, FAST_PRODUCER, SLOW_CONSUMER_WAKE_UP, SLOW_PRODUCER_WAKE_UP}
-    assert min(seen.values()) > 20
+    assert min(seen.values()) > 10
 
 
 ends = st.tuples(st.floats(0.01, 10.0), st.floats(0.0, 10.0), st.floats(0.0, 100.0))

@@ -125,7 +125,7 @@ def test_small_variability_is_inverted_smoothly():
 # Largest relative errors against exact inversion: loads 0.05 to 0.98, scv 0 to 4; restated in the docstrings.
 STATED = {
     (gamma_percentile, 1): {0.5: 0.15, 0.99: 0.11, 0.999: 0.29, 0.99999: 0.75},
-    (gamma_percentile, 3): {0.5: 0.02, 0.99: 0.06, 0.999: 0.17, 0.99999: 0.40},
+    (gamma_percentile, 3): {0.5: 0.02, 0.99: 0.06, 0.999: 0.17, 0.99999: 0.42},
     (gamma_percentile, 10): {0.5: 0.01, 0.99: 0.03, 0.999: 0.08, 0.99999: 0.18},
     (skewed_percentile, 1): {0.5: 0.23, 0.99: 0.10, 0.999: 0.12, 0.99999: 0.28},
     (skewed_percentile, 3): {0.5: 0.02, 0.99: 0.025, 0.999: 0.05, 0.99999: 0.12},

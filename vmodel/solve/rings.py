@@ -14,6 +14,7 @@ EXACT_PLACES = 24  # up to here the chain is solved state by state
 BLEND = 0.01  # relative to 1 / places: half width around load one where two singularities coincide
 SMALL_EXPONENT = 0.05  # below it the series of 1 / (exp(-x) - 1) is used
 BISECTIONS = 60
+SMALLEST_SCV = 1e-9  # below it a service is constant
 SMALLEST_LOAD = 2.0**-26  # below it a response is one service to eight digits
 KNEE_LOADS = (2.0**-20, 2.0)  # the knee is looked for between these loads
 
@@ -177,6 +178,7 @@ def mg1k(lam: Number, service_s: Number, scv: Number, places: int) -> Ring:
     Source: Takagi1993, section 5.1 (embedded chain); Tijms2003, section 9.6 (proportionality); the expansion is ours.
     """
     rho = most(lam * service_s, SMALLEST_LOAD)
+    scv = choose(scv > SMALLEST_SCV, scv, scv * 0.0)
     if places <= EXACT_PLACES:
         loss, number = _chain(rho, scv, places)
     else:
@@ -206,6 +208,7 @@ def ring_time(lam: Number, service_s: Number, scv: Number, places: int) -> Stage
     """
     ring = mg1k(lam, service_s, scv, places)
     rho = most(lam * service_s, SMALLEST_LOAD)
+    scv = choose(scv > SMALLEST_SCV, scv, scv * 0.0)
     close = abs(rho - 1) < BLEND / places
     decay = choose(close, 2 * (1 - rho) / (1 + scv), _decay(choose(close, 2.0, rho), scv))
     found = most(_curve(decay) - places * places * _curve(places * decay), 0.0)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from vmodel.solve.elementwise import Number, choose, most, over
+from vmodel.solve.elementwise import Number, choose, most, over, sqrt
 from vmodel.solve.gamma_law import gamma_quantile
 
 PERCENTILES = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
@@ -20,6 +20,7 @@ SEARCH_STEPS = 80
 SEARCH_PRECISION = 1e-7
 SEARCH_STRIDE = 1.2
 NOTHING = 1e-6  # relative to the guess
+CONSTANT = 1e-9  # relative variance, or skewness, below which there is none
 LEAST_GUESS = 0.01  # relative to the mean
 
 Transform = Callable[[complex], complex]
@@ -151,8 +152,8 @@ def gamma_percentile(time: StageTime, p: Number) -> Number:
     t = least + G(a, p) v / m, a = m^2 / v, m = mean - least, v = variance.
 
     time: a sum of stage times [s].  p: share, 0 < p < 1 [-].  Returns a time [s]; infinite when the mean is.
-    Exact for M/M/1. Against exact inversion, one to ten M/G/1 stations, loads 0.05 to 0.98, scv 0 to 4: see the tests
-    for the largest error per percentile.
+    Exact for M/M/1. Largest error against `path_percentile` (loads 0.05 to 0.98, scv 0 to 4; worst for constant service at
+    low load) at p50, p99, p99.9, p99.999: one station 15, 11, 29, 75 %; three 2, 6, 17, 42 %; ten 1, 3, 8, 18 %.
 
     >>> round(gamma_percentile(mg1_time(0.8, 1.0, 1.0), 0.99), 3)
     23.026
@@ -160,7 +161,7 @@ def gamma_percentile(time: StageTime, p: Number) -> Number:
     Source: two-moment matching, Tijms2003, appendix B.
     """
     above = time.mean_s - time.least_s
-    random = (time.variance_s2 > 0) & (above > 0) & (time.variance_s2 < math.inf)
+    random = (time.variance_s2 > CONSTANT * above * above) & (above > 0) & (time.variance_s2 < math.inf)
     spread = choose(random, time.variance_s2, 1.0)
     above = choose(random, above, 1.0)
     quantile = gamma_quantile(above * above / spread, p) * spread / above
@@ -174,7 +175,8 @@ def skewed_percentile(time: StageTime, p: Number) -> Number:
     bound.
 
     time: a sum of stage times [s].  p: share, 0 < p < 1 [-].  Returns a time [s]; infinite when the mean is.
-    Exact for M/M/1. Better than `gamma_percentile` from p99 upwards, worse at the median of one lightly loaded station.
+    Exact for M/M/1. Largest error as in `gamma_percentile`: one station 23, 10, 12, 28 %; three 2, 2.5, 5, 12 %; ten 2, 1, 2,
+    5 %. Better than two moments in the tail, worse at the median of one station.
 
     >>> round(skewed_percentile(mg1_time(0.8, 1.0, 1.0), 0.99), 3)
     23.026
@@ -182,7 +184,7 @@ def skewed_percentile(time: StageTime, p: Number) -> Number:
     Source: translated gamma, Bowers1997, section 12.5.
     """
     variance, third = time.variance_s2, time.third_s3
-    known = (third != 0) & (variance > 0) & (abs(third) < math.inf)
+    known = (abs(third) > CONSTANT * variance * sqrt(variance)) & (variance > 0) & (abs(third) < math.inf)
     v, k = choose(known, variance, 1.0), choose(known, third, 1.0)
     ratio = abs(k) / v
     shape, scale = 4 * v / (ratio * ratio), ratio / 2

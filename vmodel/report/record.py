@@ -1,0 +1,66 @@
+"""A prediction as the JSON record that people script against: plain numbers in microseconds, bits and packets per second."""
+
+import math
+from typing import Any
+
+from vmodel.core.records import Interval, Prediction
+from vmodel.units import US_PER_S
+
+KEPT_DIGITS = 12
+
+
+def _number(x: float | None, scale: float = 1.0) -> float | None:
+    if x is None or not math.isfinite(x):
+        return None
+    return float(f"{x * scale:.{KEPT_DIGITS}g}")
+
+
+def _pair(interval: Interval | None, scale: float = 1.0) -> list[float | None] | None:
+    return None if interval is None else [_number(interval.low, scale), _number(interval.high, scale)]
+
+
+def as_json(p: Prediction) -> dict[str, Any]:
+    """The record of `predict --json`; a value that does not apply is None."""
+    s = p.scenario
+    return {
+        "path": s.path,
+        "peer": s.peer,
+        "topology": s.topology,
+        "workload": s.workload,
+        "direction": s.direction,
+        "profile": s.profile.name,
+        "settings": {k: s.knobs[k] for k in sorted(s.knobs) if s.knobs[k] is not None},
+        "latency_us": {
+            "mean": _number(p.latency_s, US_PER_S),
+            "p50": _number(p.percentiles_s[0.5], US_PER_S),
+            "p90": _number(p.percentiles_s[0.9], US_PER_S),
+            "p99": _number(p.percentiles_s[0.99], US_PER_S),
+            "p999": _number(p.percentiles_s[0.999], US_PER_S),
+            "interval90": _pair(p.latency_interval_s, US_PER_S),
+            "lower_bound": _number(p.lower_bound_s, US_PER_S),
+        },
+        "throughput_bps": {
+            "value": _number(p.throughput_bps),
+            "interval90": _pair(p.throughput_interval_bps),
+            "upper_bound": _number(p.throughput_bound_bps),
+        },
+        "rate_pps": {"value": _number(p.rate_pps), "interval90": _pair(p.rate_interval_pps)},
+        "transactions_per_s": _number(p.transactions_per_s),
+        "messages_per_s": _number(p.messages_per_s),
+        "interrupts_per_s": _number(p.interrupts_per_s),
+        "loss": _number(p.loss),
+        "cpu": {"host": _number(p.cpu_host), "guest": _number(p.cpu_guest)},
+        "busy": {k: _number(v) for k, v in p.busy.items()},
+        "memory_bus_bytes_s": _number(p.bus_bytes_s),
+        "bottleneck": p.bottleneck,
+        "slack": _number(p.slack),
+        "saturated": p.saturated,
+        "breakdown": [
+            {"stage": r.stage, "resource": r.resource, "us": _number(r.seconds, US_PER_S), "end": r.owner, "leg": r.direction}
+            for r in p.shares
+        ],
+        "regime": p.regime,
+        "standing": p.standing,
+        "warnings": list(p.warnings),
+        "sources": list(p.sources),
+    }
