@@ -34,6 +34,7 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m compileall -q vmodel
 	touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python

@@ -1,7 +1,7 @@
 """From names and numbers as people write them to a Scenario with nothing left open; every fault of a call at once."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vmodel.core.records import Load, Profile, Scenario
@@ -42,7 +42,7 @@ def _gbps(text: str) -> float:
         return parse_bitrate(text) / BPS_PER_GBPS
 
 
-READERS = {
+READERS: Mapping[str, Callable[[str], float]] = {
     "number": _number,
     "switch": _switch,
     "size": parse_bytes,
@@ -101,7 +101,9 @@ class _Faults:
         if isinstance(error, ConfigError):
             self.found.extend(error.faults)
         elif isinstance(error, UnknownName):
-            self.found.append(Fault(file=WHERE, key=key, value=error.name, expected=f"a known {error.kind}", nearest=error.nearest))
+            self.found.append(
+                Fault(file=WHERE, key=key, value=error.name, expected=f"a known {error.kind}", nearest=error.nearest)
+            )
         else:
             wanted = error.wanted if isinstance(error, UnitError) else str(error)
             text = error.text if isinstance(error, UnitError) else ""
@@ -137,7 +139,9 @@ def load_of(load: Any) -> Load:
         return Load(kind=kind, value=value)
     number = float(load)
     if not (math.isfinite(number) and number > 0):
-        raise ConfigError([Fault(file=WHERE, key="load", value=load, expected="a positive rate, as 200kpps or 3Gbit/s")])
+        raise ConfigError(
+            [Fault(file=WHERE, key="load", value=load, expected="a positive rate, as 200kpps or 3Gbit/s")]
+        )
     return Load(kind="rate_pps", value=number)
 
 
@@ -173,7 +177,11 @@ def scenario(
     if topology is None:
         topology = end.topology
         notes.append(f"topology {topology}: where this path is best known")
-    if faults.one_of("topology", topology, tables.TOPOLOGIES) and topology in tables.TOPOLOGIES and topology not in end.topologies:
+    if (
+        faults.one_of("topology", topology, tables.TOPOLOGIES)
+        and topology in tables.TOPOLOGIES
+        and topology not in end.topologies
+    ):
         faults.add("topology", topology, f"one that {path} can have: {', '.join(end.topologies)}")
     workload = faults.one_of("workload", workload or end.workload, tables.WORKLOADS)
     host_vm = topology in ("host-vm", "cross-host-vm")

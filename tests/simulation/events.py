@@ -17,7 +17,7 @@ def gamma_times(random, mean, scv, size):
     return random.gamma(1 / scv, mean * scv, size)
 
 
-def one_server(random, gap, scv_gap, service, scv, customers):
+def one_server(random, gap, scv_gap, service, scv, *, customers):
     """Mean wait and a sample of responses of one FCFS server, by the prefix-sum form of Lindley's recursion."""
     left, total, kept = 0.0, 0.0, []
     for _ in range(max(1, customers // CHUNK)):
@@ -43,7 +43,7 @@ def tandem(random, lam, services, scvs, customers):
     return start - arrivals
 
 
-def several_servers(random, lam, service, scv, servers, customers):
+def several_servers(random, lam, service, scv, servers, *, customers):
     """Mean wait in one queue before several servers."""
     arrivals = np.cumsum(random.exponential(1 / lam, customers)).tolist()
     times = gamma_times(random, service, scv, customers).tolist()
@@ -55,7 +55,7 @@ def several_servers(random, lam, service, scv, servers, customers):
     return total / customers
 
 
-def ring(random, lam, service, scv, places, customers):
+def ring(random, lam, service, scv, places, *, customers):
     """Loss and responses of the accepted of one server with finite room."""
     arrivals = np.cumsum(random.exponential(1 / lam, customers)).tolist()
     times = gamma_times(random, service, scv, customers).tolist()
@@ -72,7 +72,7 @@ def ring(random, lam, service, scv, places, customers):
     return lost / customers, np.array(responses)
 
 
-def batches(random, lam, fixed, each, cap, customers):
+def batches(random, lam, fixed, each, cap, *, customers):
     """Mean batch, mean wait until taken, and share of batches that found the worker asleep."""
     arrivals = np.cumsum(random.exponential(1 / lam, customers))
     index, now, count, wait, kicks = 0, 0.0, 0, 0.0, 0
@@ -88,7 +88,7 @@ def batches(random, lam, fixed, each, cap, customers):
     return customers / count, wait / customers, kicks / customers
 
 
-def set_up(random, lam, service, scv, setup, scv_setup, window, customers):
+def set_up(random, lam, service, scv, *, setup, scv_setup, window, customers):
     """Responses of a server that polls for a window when idle, then sleeps and must be set up."""
     arrivals = np.cumsum(random.exponential(1 / lam, customers)).tolist()
     times = gamma_times(random, service, scv, customers).tolist()
@@ -115,7 +115,7 @@ def throttled(random, lam, timer, packets):
 
 
 def held_off(random, lam, timer, frames, packets):
-    """Waits and packets per interrupt when a timer starts with the first packet and ends early at a number of frames."""
+    """Waits and packets per interrupt when a timer starts with the first packet, cut short by enough frames."""
     waits, interrupts, index = [], 0, 0
     arrivals = np.cumsum(random.exponential(1 / lam, packets))
     while index < packets:
@@ -155,7 +155,7 @@ def closed(random, demands, delay, customers, rounds):
 
 
 def exchange(producer, consumer, places, threshold, packets):
-    """Time per packet, kicks and interrupts per packet of two parties that wake each other; (work, notify, startup) each."""
+    """Time, kicks and interrupts per packet of two parties that wake each other; each is (work, notify, startup)."""
     (wp, np_, sp), (wc, nc, sc) = producer, consumer
     queue, made, used, kicks, interrupts = 0, 0, 0, 0, 0
     awake = {"p": True, "c": False}

@@ -57,7 +57,9 @@ def birth_death(load, servers, places):
     return [w / sum(weights) for w in weights]
 
 
-@pytest.mark.parametrize("load", [Fraction(1, 20), Fraction(1, 2), Fraction(49, 50), Fraction(1), Fraction(7, 5), Fraction(40)])
+@pytest.mark.parametrize(
+    "load", [Fraction(1, 20), Fraction(1, 2), Fraction(49, 50), Fraction(1), Fraction(7, 5), Fraction(40)]
+)
 @pytest.mark.parametrize("servers, places", [(1, 1), (1, 3), (1, 64), (3, 3), (3, 7), (4, 64)])
 def test_finite_rings_match_exact_rational_arithmetic(load, servers, places):
     states = birth_death(load * servers, servers, places)

@@ -128,7 +128,7 @@ STATED = {
     (gamma_percentile, 3): {0.5: 0.02, 0.99: 0.06, 0.999: 0.17, 0.99999: 0.42},
     (gamma_percentile, 10): {0.5: 0.01, 0.99: 0.03, 0.999: 0.08, 0.99999: 0.18},
     (skewed_percentile, 1): {0.5: 0.23, 0.99: 0.10, 0.999: 0.12, 0.99999: 0.28},
-    (skewed_percentile, 3): {0.5: 0.02, 0.99: 0.025, 0.999: 0.05, 0.99999: 0.12},
+    (skewed_percentile, 3): {0.5: 0.02, 0.99: 0.025, 0.999: 0.05, 0.99999: 0.14},
     (skewed_percentile, 10): {0.5: 0.02, 0.99: 0.01, 0.999: 0.02, 0.99999: 0.05},
 }
 
@@ -158,7 +158,8 @@ def test_a_share_that_takes_no_time_has_percentile_zero():
 def test_the_scalar_path_needs_neither_numpy_nor_sympy():
     code = (
         "import sys\n"
-        "from vmodel.solve import batch, moderation_law, mva, notification, queues, rings, spread, tails, tandem, wakeup\n"
+        "from vmodel.solve import batch, moderation_law, mva, notification, queues\n"
+        "from vmodel.solve import rings, spread, tails, tandem, wakeup\n"
         "rings.mg1k(0.9, 1.0, 0.5, 256); tails.path_percentile(0.5, [(1.0, 0.5)], 0.0, 0.99)\n"
         "tails.gamma_percentile(tails.mg1_time(0.5, 1.0, 0.5), 0.99); mva.exact_mva([1.0, 2.0], 0.0, 9)\n"
         "batch.capped_batch_wait(0.5, 1.0, 0.1, 64.0); moderation_law.capped_holdoff_wait(1e6, 5e-5, 32)\n"

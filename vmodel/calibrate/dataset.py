@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from vmodel.config import knob_value
 from vmodel.core.records import Observation
 from vmodel.errors import ConfigError, Fault, VmodelError, nearest
-from vmodel.config import knob_value
 from vmodel.library import tables
 
 METRICS = ("latency_us", "transactions_per_s", "throughput_mbps", "rate_pps", "cpu_cores")
@@ -57,7 +57,9 @@ def parse_rows(text: str, file: str) -> tuple[Observation, ...]:
     rows = []
     for number, cells in enumerate(lines[1:], start=2):
         if len(cells) != len(head):
-            faults.append(Fault(file=f"{file}:{number}", key="", value=f"{len(cells)} cells", expected=f"{len(head)} cells"))
+            faults.append(
+                Fault(file=f"{file}:{number}", key="", value=f"{len(cells)} cells", expected=f"{len(head)} cells")
+            )
             continue
         row = _row(dict(zip(head, (c.strip() for c in cells), strict=True)), f"{file}:{number}", number, faults)
         if row is not None:
@@ -76,7 +78,9 @@ def _head_faults(head: list[str], file: str) -> list[Fault]:
         if name not in known
     ]
     faults += [Fault(file=file, key=name, expected="a column") for name in NEEDED if name not in head]
-    faults += [Fault(file=file, key=name, expected="a column only once") for name in sorted(set(head)) if head.count(name) > 1]
+    faults += [
+        Fault(file=file, key=name, expected="a column only once") for name in sorted(set(head)) if head.count(name) > 1
+    ]
     return faults
 
 

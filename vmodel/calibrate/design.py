@@ -51,7 +51,7 @@ def design(rows: Sequence[Observation], profile: Profile) -> tuple[Group, ...]:
     for places in groups.values():
         first = asked[places[0]]
         knobs: dict[str, Any] = {}
-        for name, value in first.knobs.items():
+        for name in first.knobs:
             column = [_given(asked[i], name) for i in places]
             if name in SCALAR_KNOBS or all(v == column[0] for v in column):
                 knobs[name] = column[0]

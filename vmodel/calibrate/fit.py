@@ -19,6 +19,8 @@ CUT = 3.0  # residuals beyond this many noise standard deviations lose weight (C
 LEAST_NOISE, MOST_NOISE = 0.004, 0.08  # relative noise is estimated between these
 START_NOISE = 0.05
 NORMAL_MAD = 1.4826  # median absolute deviation of the normal law
+STEPS = 40  # evaluations of one search
+FOLD_STEPS = 8  # a fold starts where the whole fit ended
 BOUND_SD = 4.0  # a parameter further from its prior than this is at its bound
 NOT_IDENTIFIED = 0.95  # share of the prior's spread that is left
 
@@ -50,6 +52,7 @@ class Fit:
     predicted: Array
     residuals: Array
     weights: Array
+    row_noise: Array
     noise: Mapping[str, float]
     effective: float
     estimates: tuple[Estimate, ...]
@@ -92,7 +95,9 @@ def _prior_log(profile: Profile, name: str, clock: float) -> float:
     return math.log(value)
 
 
-def solve_map(p: Problem, start: Array, noise: Array, weights: Array) -> tuple[Array, Array, Array]:
+def solve_map(
+    p: Problem, start: Array, noise: Array, weights: Array, *, steps: int = STEPS
+) -> tuple[Array, Array, Array]:
     """Minimise sum w (residual / noise)^2 + sum ((theta - prior) / sd)^2; returns theta, log predictions, Jacobian."""
     n = len(p.rows)
     root = np.sqrt(weights) / noise
@@ -121,7 +126,7 @@ def solve_map(p: Problem, start: Array, noise: Array, weights: Array) -> tuple[A
         xtol=1e-9,
         ftol=1e-10,
         gtol=1e-9,
-        max_nfev=40,
+        max_nfev=steps,
     )
     logs, exact = at(found.x)
     return found.x, logs, exact
@@ -163,21 +168,19 @@ def fit(rows: Sequence[Observation], profile: Profile) -> Fit:
     weights = np.ones(len(p.rows))
     theta = p.centre.copy()
     for _ in range(ROUNDS):
-        theta, logs, jacobian = solve_map(p, theta, noise, weights)
+        theta, logs, _ = solve_map(p, theta, noise, weights)
         residuals = logs - p.measured
         noise = estimate_noise(groups, residuals, floor)
         weights = 1 / (1 + (residuals / (CUT * noise)) ** 2)
-    theta, logs, jacobian = solve_map(p, theta, noise, weights)
-    return _conclude(p, profile, theta, logs, jacobian, noise, weights)
+    return _conclude(p, profile, solve_map(p, theta, noise, weights), noise, weights)
 
 
-def _conclude(
-    p: Problem, profile: Profile, theta: Array, logs: Array, jacobian: Array, noise: Array, weights: Array
-) -> Fit:
+def _conclude(p: Problem, profile: Profile, found: tuple[Array, Array, Array], noise: Array, weights: Array) -> Fit:
+    theta, logs, jacobian = found
     root = np.sqrt(weights) / noise
     weighted = root[:, None] * jacobian
     information = weighted.T @ weighted
-    covariance = np.linalg.inv(information + np.diag(1 / p.spread**2))
+    covariance: Array = np.asarray(np.linalg.inv(information + np.diag(1 / p.spread**2)), dtype=np.float64)
     effective = float(np.trace(covariance @ information))
     estimates = _estimates(p, theta, covariance)
     names = noise_groups(p.rows)
@@ -192,6 +195,7 @@ def _conclude(
         predicted=np.exp(logs),
         residuals=logs - p.measured,
         weights=weights,
+        row_noise=noise,
         noise=per_group,
         effective=effective,
         estimates=estimates,

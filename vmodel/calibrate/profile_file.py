@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vmodel.calibrate.fit import Fit
 from vmodel.core.records import Profile
@@ -15,9 +16,11 @@ from vmodel.library.profile import FORMAT, from_tables
 from vmodel.library.tables import endpoint, priors
 from vmodel.sources import FITTED
 
+Array = NDArray[np.float64]
 LEARNED = 0.005  # a parameter that the rows told less of stays with its prior
 MOVED_SD = 0.05
 NORMAL_90 = 1.6448536269514722
+COVERED = 0.92  # share of rows a spread must cover in sample, so that rows left out are covered at 90 %
 FEW = 8  # with fewer rows of a kind the pooled noise speaks
 
 
@@ -45,9 +48,13 @@ def _table(name: str, body: Mapping[str, Any]) -> list[str]:
 
 def kept(fit: Fit) -> tuple[int, ...]:
     """Places of the parameters that the evidence said something about."""
-    return tuple(
-        j for j, e in enumerate(fit.estimates) if e.learned >= LEARNED or abs(e.moved_sd) >= MOVED_SD
-    )
+    return tuple(j for j, e in enumerate(fit.estimates) if e.learned >= LEARNED or abs(e.moved_sd) >= MOVED_SD)
+
+
+def spreads(fit: Fit) -> Array:
+    """Standard deviation of log(measured / predicted) of each row's path and workload, from the fit's residuals."""
+    table = seen(fit)
+    return np.array([table[f"{r.path}/{r.workload}"]["log_sd"] for r in fit.rows])
 
 
 def seen(fit: Fit) -> dict[str, dict[str, Any]]:
@@ -59,7 +66,7 @@ def seen(fit: Fit) -> dict[str, dict[str, Any]]:
         rows = [fit.rows[i] for i in places]
         errors = np.abs(fit.residuals[places])
         pooled = max(v for k, v in fit.noise.items() if k.startswith(kind))
-        spread = float(np.quantile(errors, 0.9)) / NORMAL_90 if len(places) >= FEW else pooled
+        spread = float(np.quantile(errors, COVERED)) / NORMAL_90 if len(places) >= FEW else pooled
         sizes = [float(r.knobs.get("size", 0)) or _default_size(fit.profile, r.path) for r in rows]
         out[kind] = {
             "topologies": sorted({r.topology or endpoint(r.path).topology for r in rows}),

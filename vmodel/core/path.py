@@ -45,7 +45,10 @@ INSIDE_ONLY = ("vsock", "loopback")
 
 
 def _resource(kind: str | None, node_end: End, direction: str, host_ends: Mapping[int, End]) -> str | None:
-    """Name the instance of a resource that a stage of this end occupies; a back end runs where the host's own end does."""
+    """Name the instance of a resource that a stage of this end occupies.
+
+    A back end runs where the host's own end does.
+    """
     if kind is None:
         return None
     if kind == "cpu":
@@ -61,7 +64,11 @@ def _resource(kind: str | None, node_end: End, direction: str, host_ends: Mappin
 
 
 def chain(
-    sender: End, receiver: End, links: Mapping[str, Sequence[str]], occupies: Callable[[str], str | None], direction: str
+    sender: End,
+    receiver: End,
+    links: Mapping[str, Sequence[str]],
+    occupies: Callable[[str], str | None],
+    direction: str,
 ) -> Chain:
     """Compose the way from a sender's application to a receiver's.
 

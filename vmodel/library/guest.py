@@ -138,7 +138,24 @@ def vcpu_wake(w: Words, p: Words) -> Expr:
 
 
 STAGES: tuple[Stage, ...] = (
-    app_send, copy_send, stack_send, stack_receive, copy_receive, app_wake, app_receive,
-    loopback_queue, veth_cross, af_packet_send, af_packet_receive, af_xdp_ring, xdp_program,
-    poll_mode_send, poll_mode_receive, kick, interrupt_injection, guest_interrupt, cross_cpu, vcpu_wake,
-)  # fmt: skip
+    app_send,
+    copy_send,
+    stack_send,
+    stack_receive,
+    copy_receive,
+    app_wake,
+    app_receive,
+    loopback_queue,
+    veth_cross,
+    af_packet_send,
+    af_packet_receive,
+    af_xdp_ring,
+    xdp_program,
+    poll_mode_send,
+    poll_mode_receive,
+    kick,
+    interrupt_injection,
+    guest_interrupt,
+    cross_cpu,
+    vcpu_wake,
+)

@@ -127,17 +127,13 @@ def e1000_registers(w: Words, p: Words) -> Expr:
 @stage(occupies=IO_THREAD, uses={"emulation_s": "s", **COPY}, cites=("dykman2007",))
 def emulate_send(w: Words, p: Words) -> Cost:
     """The device model builds each frame and writes it to the tap."""
-    return Cost(
-        seconds=w.packets * p.emulation_s + copy_seconds(w.cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes
-    )
+    return Cost(seconds=w.packets * p.emulation_s + copy_seconds(w.cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes)
 
 
 @stage(occupies=IO_THREAD, uses={"emulation_s": "s", **COPY}, cites=("dykman2007",))
 def emulate_receive(w: Words, p: Words) -> Cost:
     """The device model reads each frame from the tap and copies it into the device's memory: two copies."""
-    return Cost(
-        seconds=w.packets * p.emulation_s + 2 * copy_seconds(w.cold_bytes, w.bytes, p), bus_bytes=4 * w.bytes
-    )
+    return Cost(seconds=w.packets * p.emulation_s + 2 * copy_seconds(w.cold_bytes, w.bytes, p), bus_bytes=4 * w.bytes)
 
 
 @stage(occupies=None, uses={"tap_tick_s": "s"}, when="idle", variability=0.5, cites=("dykman2007",))
@@ -159,7 +155,28 @@ def xdp_drop(w: Words, p: Words) -> Expr:
 
 
 STAGES: tuple[Stage, ...] = (
-    tap_queue, tap_send, tap_receive, skb_free, macvtap, bridge, host_softirq, host_interrupt, forwarded_interrupt, idle_exit, forward_wake,
-    forward_send, nic_post, nic_reap, end_interrupt, rtl8029_receive, rtl8029_send, rtl8139_registers, e1000_registers,
-    emulate_send, emulate_receive, tap_tick, generator, xdp_drop,
-)  # fmt: skip
+    tap_queue,
+    tap_send,
+    tap_receive,
+    skb_free,
+    macvtap,
+    bridge,
+    host_softirq,
+    host_interrupt,
+    forwarded_interrupt,
+    idle_exit,
+    forward_wake,
+    forward_send,
+    nic_post,
+    nic_reap,
+    end_interrupt,
+    rtl8029_receive,
+    rtl8029_send,
+    rtl8139_registers,
+    e1000_registers,
+    emulate_send,
+    emulate_receive,
+    tap_tick,
+    generator,
+    xdp_drop,
+)

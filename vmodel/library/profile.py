@@ -45,7 +45,9 @@ def read(path: Path) -> Profile:
     try:
         data = path.read_bytes()
         if len(data) > LARGEST_FILE_BYTES:
-            raise ConfigError([Fault(file=str(path), key="", value=f"{len(data)} bytes", expected="a profile, at most 4 MiB")])
+            raise ConfigError(
+                [Fault(file=str(path), key="", value=f"{len(data)} bytes", expected="a profile, at most 4 MiB")]
+            )
         body = tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise ConfigError([Fault(file=str(path), key="", expected=f"a readable file ({error.strerror})")]) from None
@@ -70,7 +72,9 @@ def _values(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str
             faults.append(Fault(file=file, key=f"{key}.value", value=_of(row, "value"), expected="a positive number"))
             continue
         if not _positive(row.get("log_error")):
-            faults.append(Fault(file=file, key=f"{key}.log_error", value=row.get("log_error"), expected="a positive number"))
+            faults.append(
+                Fault(file=file, key=f"{key}.log_error", value=row.get("log_error"), expected="a positive number")
+            )
             continue
         if row.get("standing") not in STANDINGS:
             faults.append(
@@ -91,7 +95,9 @@ def _of(row: Any, key: str) -> Any:
     return row.get(key) if isinstance(row, dict) else row
 
 
-def _covariance(body: Mapping[str, Any], file: str, faults: list[Fault]) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
+def _covariance(
+    body: Mapping[str, Any], file: str, faults: list[Fault]
+) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
     names = tuple(body.get("names", ()))
     rows = body.get("lower", [])
     good = len(rows) == len(names) and all(
@@ -136,7 +142,9 @@ def from_tables(body: Mapping[str, Any], file: str) -> Profile:
                 log_sd=float(row["log_sd"]),
             )
         except (KeyError, TypeError, ValueError, IndexError):
-            faults.append(Fault(file=file, key=f"seen.{key}", expected="topologies, directions, size_bytes, rows, log_sd"))
+            faults.append(
+                Fault(file=file, key=f"seen.{key}", expected="topologies, directions, size_bytes, rows, log_sd")
+            )
     if faults:
         raise ConfigError(faults)
     return Profile(
@@ -161,7 +169,9 @@ def value_of(profile: Profile, name: str) -> Value:
     if found is not None:
         return found
     prior = priors()[name]
-    standing = prior.standing if profile.name == "generic" else TRANSFERRED if prior.standing == "measured" else prior.standing
+    standing = (
+        prior.standing if profile.name == "generic" else TRANSFERRED if prior.standing == "measured" else prior.standing
+    )
     return Value(
         value=prior.at(profile.clock_ghz),
         log_error=prior.log_sd,

@@ -1,4 +1,4 @@
-"""What the package knows, read from its own TOML files: endpoints, links, knobs, parameters, references. No formulas."""
+"""What the package knows, read from its TOML files: endpoints, links, knobs, parameters, references. No formulas."""
 
 import tomllib
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ Nothing here branches: a switch is a word that is 0 or 1, so that the same formu
 
 from collections.abc import Mapping
 
-from sympy import Expr, Max, Min, ceiling, floor
+from sympy import Expr, Integer, Max, Min, ceiling, floor
 
 from vmodel.core.stage import Traffic, traffic
 from vmodel.core.symbols import Words
@@ -109,11 +109,11 @@ def stream(k: Words) -> Mapping[str, Expr]:
 
 @traffic
 def packets(k: Words) -> Mapping[str, Expr]:
-    """A train of frames at saturation: a message is a whole frame (64 bytes at least), and a worker finds a full batch each time."""
+    """Frames at saturation: a message is a whole frame, and a worker finds a full batch each time."""
     frames = ceiling(k.size_bytes / (k.mtu_bytes + k.frame_bytes))
     return _counts(
         k,
-        overhead=k.page_bytes * 0,
+        overhead=Integer(0),
         packets=frames,
         segments=frames,
         kicks=1 / k.batch,

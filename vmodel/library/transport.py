@@ -71,7 +71,9 @@ def vhost_fetch_receive(w: Words, p: Words) -> Expr:
 
 
 @stage(
-    occupies=WORKER, uses={"translation_s": "s", "translation_saved": "", "numa_penalty": ""}, cites=("perezmartin2020",)
+    occupies=WORKER,
+    uses={"translation_s": "s", "translation_saved": "", "numa_penalty": ""},
+    cites=("perezmartin2020",),
 )
 def vhost_translate(w: Words, p: Words) -> Expr:
     """The worker turns guest addresses into its own; a batch read ahead repeats fewer look-ups."""
@@ -117,9 +119,7 @@ def vhost_buffers(w: Words, p: Words) -> Expr:
 def vhost_copy_send(w: Words, p: Words) -> Cost:
     """The worker copies each segment from the guest into a host buffer; zero-copy pins the pages instead."""
     kept = 1 - w.zero_copy
-    return Cost(
-        seconds=kept * (w.segments * p.send_copy_call_s + _worker_copy(w, p)), bus_bytes=kept * 2 * w.bytes
-    )
+    return Cost(seconds=kept * (w.segments * p.send_copy_call_s + _worker_copy(w, p)), bus_bytes=kept * 2 * w.bytes)
 
 
 @stage(occupies=WORKER, uses={"zero_copy_pin_s": "s"}, cites=("ahern2011",))
@@ -132,9 +132,7 @@ def vhost_pin(w: Words, p: Words) -> Expr:
 def vhost_copy_receive(w: Words, p: Words) -> Cost:
     """The worker copies each segment into the guest's buffers; a NIC function of its own can write there itself."""
     kept = 1 - w.zero_copy_rx
-    return Cost(
-        seconds=kept * (w.segments * p.receive_copy_call_s + _worker_copy(w, p)), bus_bytes=kept * 2 * w.bytes
-    )
+    return Cost(seconds=kept * (w.segments * p.receive_copy_call_s + _worker_copy(w, p)), bus_bytes=kept * 2 * w.bytes)
 
 
 @stage(occupies=WORKER, uses={"signal_s": "s"}, cites=("perezmartin2020", "lettieri2018"))
@@ -251,8 +249,33 @@ def netfront(w: Words, p: Words) -> Expr:
 
 
 STAGES: tuple[Stage, ...] = (
-    virtqueue_post, virtqueue_reap, worker_wake, vhost_fetch_send, vhost_fetch_receive, vhost_translate, vhost_send,
-    vhost_receive, vhost_buffers, vhost_copy_send, vhost_pin, vhost_copy_receive, vhost_signal, event_check, pmd_dequeue,
-    pmd_enqueue, pmd_switch, vdpa_ring, io_thread_wake, qemu_send, qemu_receive, qemu_internal_copy, event_channel,
-    xen_ring, grant_flip, grant_copy, domain_wake, hvm_event, netfront,
-)  # fmt: skip
+    virtqueue_post,
+    virtqueue_reap,
+    worker_wake,
+    vhost_fetch_send,
+    vhost_fetch_receive,
+    vhost_translate,
+    vhost_send,
+    vhost_receive,
+    vhost_buffers,
+    vhost_copy_send,
+    vhost_pin,
+    vhost_copy_receive,
+    vhost_signal,
+    event_check,
+    pmd_dequeue,
+    pmd_enqueue,
+    pmd_switch,
+    vdpa_ring,
+    io_thread_wake,
+    qemu_send,
+    qemu_receive,
+    qemu_internal_copy,
+    event_channel,
+    xen_ring,
+    grant_flip,
+    grant_copy,
+    domain_wake,
+    hvm_event,
+    netfront,
+)

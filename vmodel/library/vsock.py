@@ -33,14 +33,16 @@ def vsock_allocate(w: Words, p: Words) -> Expr:
     return w.vsock_large * p.large_allocation_s * (1 - w.zero_copy)
 
 
-@stage(occupies=WORKER, uses={"vsock_packet_s": "s", "cold_copy_bytes_s": "B/s", "vsock_worker_copy_bytes_s": "B/s"}, cites=("garzarella2019",))
+@stage(
+    occupies=WORKER,
+    uses={"vsock_packet_s": "s", "cold_copy_bytes_s": "B/s", "vsock_worker_copy_bytes_s": "B/s"},
+    cites=("garzarella2019",),
+)
 def vsock_worker(w: Words, p: Words) -> Cost:
     """The vhost worker moves each packet between guest buffers and the host's queue."""
     cold = w.vsock_cold_bytes
     moved = cold / p.cold_copy_bytes_s + (w.bytes - cold) / p.vsock_worker_copy_bytes_s
-    return Cost(
-        seconds=w.vsock_packets * p.vsock_packet_s + moved * (1 - w.dma_engine), bus_bytes=2 * w.bytes
-    )
+    return Cost(seconds=w.vsock_packets * p.vsock_packet_s + moved * (1 - w.dma_engine), bus_bytes=2 * w.bytes)
 
 
 @stage(occupies=CPU, uses={"vsock_receive_s": "s"}, cites=("garzarella2019",))
@@ -93,6 +95,16 @@ def credit_wake(w: Words, p: Words) -> Expr:
 
 
 STAGES: tuple[Stage, ...] = (
-    vsock_send, vsock_allocate, vsock_copy_send, vsock_worker, vsock_receive, vsock_refill, vsock_copy_receive, credit_from_guest,
-    credit_lockstep, credit_from_host, credit_taken, credit_wake,
-)  # fmt: skip
+    vsock_send,
+    vsock_allocate,
+    vsock_copy_send,
+    vsock_worker,
+    vsock_receive,
+    vsock_refill,
+    vsock_copy_receive,
+    credit_from_guest,
+    credit_lockstep,
+    credit_from_host,
+    credit_taken,
+    credit_wake,
+)

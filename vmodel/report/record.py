@@ -1,4 +1,4 @@
-"""A prediction as the JSON record that people script against: plain numbers in microseconds, bits and packets per second."""
+"""A prediction as the JSON record that people script against: microseconds, bits and packets per second."""
 
 import math
 from typing import Any
@@ -56,7 +56,13 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "slack": _number(p.slack),
         "saturated": p.saturated,
         "breakdown": [
-            {"stage": r.stage, "resource": r.resource, "us": _number(r.seconds, US_PER_S), "end": r.owner, "leg": r.direction}
+            {
+                "stage": r.stage,
+                "resource": r.resource,
+                "us": _number(r.seconds, US_PER_S),
+                "end": r.owner,
+                "leg": r.direction,
+            }
             for r in p.shares
         ],
         "regime": p.regime,

@@ -41,7 +41,7 @@ class _Printer(PythonCodePrinter):
 
     def _nested(self, call: str, arguments: Iterable[sympy.Expr]) -> str:
         first, *rest = (self._print(a) for a in arguments)
-        text = first
+        text = str(first)
         for argument in rest:
             text = f"{call}({text}, {argument})"
         return text

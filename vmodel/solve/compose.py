@@ -174,7 +174,9 @@ def leg(
 ) -> tuple[Leg, dict[str, Any]]:
     """Stage times of one way; also the words they were made from."""
     gradient = bool(options.get("gradient"))
-    w = evaluate.traffic(workload, words(s, way, options.get("polls") or dict.fromkeys(POLLS, 0.0), options.get("size")))
+    w = evaluate.traffic(
+        workload, words(s, way, options.get("polls") or dict.fromkeys(POLLS, 0.0), options.get("size"))
+    )
     rows = evaluate.stage_rows()
     found = timer(s, way)
     return (

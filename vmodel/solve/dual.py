@@ -25,7 +25,8 @@ class Dual:
     def __add__(self, other: Union["Dual", Number]) -> "Dual":
         return self._combine(other, self.value + plain(other), 1.0, 1.0)
 
-    __radd__ = __add__
+    def __radd__(self, other: Number) -> "Dual":
+        return self._combine(other, other + self.value, 1.0, 1.0)
 
     def __neg__(self) -> "Dual":
         return Dual(-self.value, {name: -d for name, d in self.gradient.items()})
@@ -34,7 +35,7 @@ class Dual:
         return self._combine(other, self.value - plain(other), 1.0, -1.0)
 
     def __rsub__(self, other: Number) -> "Dual":
-        return -self + other
+        return self._combine(other, other - self.value, -1.0, 1.0)
 
     def __mul__(self, other: Union["Dual", Number]) -> "Dual":
         b = plain(other)
@@ -53,7 +54,7 @@ class Dual:
     __array_ufunc__ = None
 
 
-def plain(x: Union[Dual, Number]) -> Number:
+def plain(x: Dual | Number) -> Number:
     """The value without derivatives."""
     return x.value if isinstance(x, Dual) else x
 
@@ -63,7 +64,7 @@ def is_float(x: Number) -> bool:
     return isinstance(x, (float, int))
 
 
-def _pick(a: Union[Dual, Number], b: Union[Dual, Number], first: Number, best: Callable[[Number, Number], Number]) -> Any:
+def _pick(a: Dual | Number, b: Dual | Number, first: Number, best: Callable[[Number, Number], Number]) -> Any:
     """Take a where `first`, else b; derivatives follow the one taken (the left one in a tie)."""
     if not isinstance(a, Dual) and not isinstance(b, Dual):
         return best(plain(a), plain(b))
@@ -83,7 +84,7 @@ def _array_best(name: str) -> Callable[[Number, Number], Number]:
     return getattr(numpy, name)  # type: ignore[no-any-return]
 
 
-def larger(a: Union[Dual, Number], b: Union[Dual, Number]) -> Any:
+def larger(a: Dual | Number, b: Dual | Number) -> Any:
     """The larger of two numbers, elementwise for arrays."""
     first = plain(a) >= plain(b)
     if isinstance(first, bool):
@@ -91,12 +92,24 @@ def larger(a: Union[Dual, Number], b: Union[Dual, Number]) -> Any:
     return _pick(a, b, first, _array_best("maximum"))
 
 
-def smaller(a: Union[Dual, Number], b: Union[Dual, Number]) -> Any:
+def smaller(a: Dual | Number, b: Dual | Number) -> Any:
     """The smaller of two numbers, elementwise for arrays."""
     first = plain(a) <= plain(b)
     if isinstance(first, bool):
         return a if first else b
     return _pick(a, b, first, _array_best("minimum"))
+
+
+def total(values: list[Any]) -> Any:
+    """The sum of several numbers; derivatives are added up once, which is what a long sum of duals costs."""
+    gradient: dict[str, Number] = {}
+    value: Any = 0.0
+    for x in values:
+        value = value + plain(x)
+        if isinstance(x, Dual):
+            for name, d in x.gradient.items():
+                gradient[name] = gradient[name] + d if name in gradient else d
+    return Dual(value, gradient) if gradient else value
 
 
 def largest(values: list[Any]) -> Any:

@@ -202,7 +202,7 @@ def throttled_cycle(unmoderated_s: Number, timers_s: Iterable[Number]) -> Number
     >>> throttled_cycle(181e-6, [488e-6, 488e-6])
     0.000488
 
-    Source: Salah2008 (interrupt moderation of a ping-pong).
+    Source: the definition of a minimum spacing.
     """
     cycle = unmoderated_s
     for timer_s in timers_s:
@@ -221,6 +221,6 @@ def held_off_cycle(unmoderated_s: Number, timers_s: Iterable[Number]) -> Number:
     >>> held_off_cycle(1.0, [0.5, 0.25])
     1.75
 
-    Source: Salah2008.
+    Source: the definition of the timer.
     """
     return sum(timers_s, unmoderated_s)

@@ -172,7 +172,7 @@ def balanced_bounds(demands_s: Sequence[Number], delay_s: Number, customers: Num
 
     >>> limits = balanced_bounds([0.605, 2.1, 1.35], 15.0, 3)
     >>> round(limits.throughput_low_pps, 3), round(limits.throughput_high_pps, 3)
-    (0.145, 0.153)
+    (0.143, 0.153)
 
     Source: Lazowska1984, table 5.4; Zahorjan1982.
     """

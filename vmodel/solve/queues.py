@@ -172,8 +172,9 @@ def klb_wait(lam: Number, service_s: Number, scv_arrivals: Number, scv_service: 
     cs2)) above.
 
     lam: arrivals [1/s].  service_s: mean service time S [s].  scv_arrivals, scv_service: ca2, cs2 [-].
-    Returns the wait [s].  Exact for ca2 = 1 and in heavy traffic. Against the exact D/M/1 within 1 % from load 0.5 up, 2 % at 0.4.
-    For bursty arrivals (ca2 > 1) of gamma law it is up to 41 % too short at load 0.6; prefer `two_moment_wait` there.
+    Returns the wait [s].  Exact for ca2 = 1 and in heavy traffic. Against the exact D/M/1 within 1 % from load 0.5
+    up, 2 % at 0.4. For bursty arrivals (ca2 > 1) of gamma law it is up to 41 % too short at load 0.6; prefer
+    `two_moment_wait` there.
 
     The exact D/M/1 wait at load 0.5 is 0.2550:
 

@@ -7,13 +7,15 @@ loses the rest and is full. Nothing here is ever negative, infinite or undefined
 import math
 from dataclasses import dataclass
 
-from vmodel.solve.elementwise import Number, choose, exp, expm1, least, log, log1p, most, over
+from vmodel.solve.elementwise import Number, choose, exp, expm1, least, log, log1p, most
+from vmodel.solve.gamma_law import gamma_cdf
 from vmodel.solve.tails import StageTime
 
 EXACT_PLACES = 24  # up to here the chain is solved state by state
 BLEND = 0.01  # relative to 1 / places: half width around load one where two singularities coincide
 SMALL_EXPONENT = 0.05  # below it the series of 1 / (exp(-x) - 1) is used
 BISECTIONS = 60
+PERCENTILE_STEPS = 24
 SMALLEST_SCV = 1e-9  # below it a service is constant
 SMALLEST_LOAD = 2.0**-26  # below it a response is one service to eight digits
 KNEE_LOADS = (2.0**-20, 2.0)  # the knee is looked for between these loads
@@ -30,7 +32,7 @@ class Ring:
 
 
 def _ring(lam: Number, service_s: Number, loss: Number, number: Number) -> Ring:
-    """The answer from loss and number at a load of at least SMALLEST_LOAD; below, nobody waits and loss vanishes with it."""
+    """The answer at a load of at least SMALLEST_LOAD; below, nobody waits and loss vanishes with it."""
     rho = lam * service_s
     solved = most(rho, SMALLEST_LOAD)
     response = service_s * most(number / (solved * (1 - loss)), 1.0)
@@ -201,16 +203,13 @@ def ring_time(lam: Number, service_s: Number, scv: Number, places: int) -> Stage
     The variance is exact for scv = 1, else takes the remaining service of the one in service as a whole one; the
     tests state the error of the percentiles. In overload: K services, less the part already done.
 
-    >>> round(ring_time(0.0, 1.0, 1.0, 4).variance_s2, 9)
+    >>> round(ring_time(0.0, 1.0, 1.0, 4).variance_s2, 6)
     1.0
 
     Source: GrossHarris1998, section 2.5 (waiting times of accepted customers).
     """
     ring = mg1k(lam, service_s, scv, places)
-    rho = most(lam * service_s, SMALLEST_LOAD)
-    scv = choose(scv > SMALLEST_SCV, scv, scv * 0.0)
-    close = abs(rho - 1) < BLEND / places
-    decay = choose(close, 2 * (1 - rho) / (1 + scv), _decay(choose(close, 2.0, rho), scv))
+    decay = _rate_of_fall(lam, service_s, scv, places)[1]
     found = most(_curve(decay) - places * places * _curve(places * decay), 0.0)
     inside = ring.response_s / service_s
     variance = (found + scv * inside) * service_s * service_s
@@ -220,6 +219,60 @@ def ring_time(lam: Number, service_s: Number, scv: Number, places: int) -> Stage
         variance_s2=variance,
         third_s3=2 * variance * variance / ring.response_s,
     )
+
+
+def ring_percentile(lam: float, service_s: float, scv: float, places: int, p: float) -> float:
+    """The response time that a share p of those accepted by a ring stays below.
+
+    P(T <= t) = sum_j q_j G(t; m_j, v_j), q_j the chance to find j inside: geometric of ratio 1 / eta, cut at K - 1;
+    G gamma, m_0 = S, v_0 = c S^2, else m_j = (j + (1+c)/2) S, v_j = (j c + (1+c)(1+2c)/3 - (1+c)^2/4) S^2.
+
+    lam: arrivals [1/s].  service_s: mean service time S [s].  scv: c [-].  places: K [-].  p: share, 0 < p < 1 [-].
+    Returns a time [s].  Exact for scv = 1; p99 against simulation within 5 % for scv up to 1, 12 % for scv 4 (tests).
+
+    One place: the service time itself.
+
+    >>> round(ring_percentile(0.5, 1.0, 1.0, 1, 0.99), 3) == round(-math.log(0.01), 3)
+    True
+
+    Source: GrossHarris1998, section 2.5 (waiting times of accepted customers); Kleinrock1975, section 5.2 (residual
+    service).
+    """
+    ring = mg1k(lam, service_s, scv, places)
+    rho, decay = _rate_of_fall(lam, service_s, scv, places)
+    idle = 1 - rho * (1 - ring.loss)
+    found = [math.exp(min(-decay * j, 0.0) if decay > 0 else decay * (places - 1 - j)) for j in range(1, places)]
+    scale = (1 - ring.loss - idle) / sum(found) if found else 0.0
+    residual = (1 + scv) * (1 + 2 * scv) / 3 - (1 + scv) * (1 + scv) / 4
+    parts = [(idle, 1.0, scv)]
+    parts += [(scale * share, j + (1 + scv) / 2, j * scv + residual) for j, share in enumerate(found, start=1)]
+    wanted = float(p * (1 - ring.loss))
+
+    def excess(t: float) -> float:
+        below: float = sum(q * _gamma_share(t, mean, variance) for q, mean, variance in parts if q > 0)
+        return below - wanted
+
+    low, high = 0.0, 1.0
+    while excess(high) < 0:
+        low, high = high, 2 * high
+    for _ in range(PERCENTILE_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if excess(middle) > 0 else (middle, high)
+    return service_s * (low + high) / 2
+
+
+def _gamma_share(t: float, mean: float, variance: float) -> float:
+    if variance <= 0:
+        return float(t >= mean)
+    return float(gamma_cdf(mean * mean / variance, t * mean / variance))
+
+
+def _rate_of_fall(lam: Number, service_s: Number, scv: Number, places: int) -> tuple[Number, Number]:
+    """The load, and ln(eta): how fast the chance to find one more inside falls, continued through load one."""
+    rho = most(lam * service_s, SMALLEST_LOAD)
+    scv = choose(scv > SMALLEST_SCV, scv, scv * 0.0)
+    close = abs(rho - 1) < BLEND / places
+    return rho, choose(close, 2 * (1 - rho) / (1 + scv), _decay(choose(close, 2.0, rho), scv))
 
 
 def diffusion_loss(rho: Number, scv: Number, places: Number) -> Number:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.core.path import Chain, resource_titles
@@ -11,7 +11,7 @@ from vmodel.library import tables
 from vmodel.library.profile import value_of
 from vmodel.solve import compose, evaluate, workloads
 from vmodel.solve.dual import Dual, is_float, larger, plain
-from vmodel.solve.tails import constant_time, gamma_percentile, gamma_time, add_times
+from vmodel.solve.tails import add_times, constant_time, gamma_percentile, gamma_time
 from vmodel.sources import MEASURED, worst_standing
 from vmodel.units import BITS_PER_BYTE, US_PER_S
 
@@ -22,7 +22,10 @@ UNSEEN_LOG_SD = 0.25  # model error on a path or workload the profile was never 
 UNSEEN_TOPOLOGY_LOG_SD = 0.12
 STRETCH = 0.08  # per factor e of message size beyond the calibrated range
 QUEUE_SCV = 1.0  # queueing times vary like an exponential law
-GUEST_CPU, HOST_KINDS = "guest vCPU", ("host CPU", "vhost worker", "QEMU I/O thread", "poll-mode core", "host softirq CPU")
+GUEST_CPU, HOST_KINDS = (
+    "guest vCPU",
+    ("host CPU", "vhost worker", "QEMU I/O thread", "poll-mode core", "host softirq CPU"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +74,9 @@ def _bus(s: Scenario, parameters: Mapping[str, float], moved: Any, *, gradient: 
     return moved / rate
 
 
-def _rr(s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool) -> Solved:
+def _rr(
+    s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
+) -> Solved:
     there, w = compose.leg(s, way.forward, "rr", "there", parameters, polls=polls, gradient=gradient)
     back, w_back = compose.leg(s, way.reverse, "rr", "back", parameters, polls=polls, gradient=gradient)
     moved = evaluate.bus_bytes(way.forward.nodes, w) + evaluate.bus_bytes(way.reverse.nodes, w_back)
@@ -85,13 +90,12 @@ def _spread(s: Scenario, leg: workloads.Leg) -> workloads.Leg:
     if all(is_float(p) and p == 1.0 for p in parts.values()):
         return leg
     seconds = [x if n.resource is None else x / parts[n.resource] for n, x in zip(leg.nodes, leg.seconds, strict=True)]
-    return workloads.Leg(
-        nodes=leg.nodes, seconds=seconds, when=leg.when, direction=leg.direction, timer=leg.timer,
-        timer_s=leg.timer_s, interrupts=leg.interrupts,
-    )  # fmt: skip
+    return replace(leg, seconds=seconds)
 
 
-def _stream(s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool) -> Solved:
+def _stream(
+    s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
+) -> Solved:
     leg, w = compose.leg(s, way.forward, "stream", "there", parameters, polls=polls, gradient=gradient)
     window = s.knobs["socket_buffer_bytes"]
     back = leg
@@ -102,17 +106,25 @@ def _stream(s: Scenario, way: compose.Ways, parameters: Mapping[str, float], pol
     sender = next((n.resource for n in way.forward.nodes if n.resource is not None), None)
     moved = evaluate.bus_bytes(way.forward.nodes, w)
     bus = _bus(s, parameters, moved, gradient=gradient)
-    outcome = workloads.stream(_spread(s, leg), back, sender, window, s.knobs["size"], bus)
+    outcome = workloads.stream(_spread(s, leg), back, sender, window=window, size=s.knobs["size"], bus_s=bus)
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
 
 
-def _packets(s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool) -> Solved:
+def _packets(
+    s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
+) -> Solved:
     leg, w = compose.leg(s, way.forward, "packets", "there", parameters, polls=polls, gradient=gradient)
     leg = _spread(s, leg)
     moved = evaluate.bus_bytes(way.forward.nodes, w)
     bus = _bus(s, parameters, moved, gradient=gradient)
-    bits = s.knobs["size"] * BITS_PER_BYTE
-    outcome = workloads.packets(leg, s.load, _variability(leg), int(_first(s.knobs["ring_size"])), bus, bits)
+    outcome = workloads.packets(
+        leg,
+        s.load,
+        variability=_variability(leg),
+        ring=int(_first(s.knobs["ring_size"])),
+        bus_s=bus,
+        bits=s.knobs["size"] * BITS_PER_BYTE,
+    )
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
 
 
@@ -152,14 +164,15 @@ def predict(s: Scenario) -> Prediction:
     both = 2 if s.workload == "rr" else 1
     bottleneck, slack = _bottleneck(s, out, demand, rate)
     shares = tuple(
-        StageShare(
-            stage=r.stage, resource=titles.get(r.resource, r.resource) if r.resource else None, seconds=plain(r.seconds),
-            owner=r.owner, direction=r.direction, when=r.when,
-        )
+        replace(r, resource=titles.get(r.resource, r.resource) if r.resource else None, seconds=plain(r.seconds))
         for r in out.shares
-    )  # fmt: skip
+    )
     packet_rate = rate * plain(solved.words["packets"]) * both
-    wide_latency = _interval(latency, log_sd) if s.workload == "rr" else _interval(latency, _latency_sd(s, out, parameters, stretch))
+    wide_latency = (
+        _interval(latency, log_sd)
+        if s.workload == "rr"
+        else _interval(latency, _latency_sd(s, out, parameters, stretch))
+    )
     throughput = rate * size_bits
     return Prediction(
         scenario=s,
@@ -231,14 +244,21 @@ def _warnings(s: Scenario) -> tuple[tuple[str, ...], float]:
     seen = s.profile.seen.get(f"{s.path}/{s.workload}")
     warnings = []
     if seen is None:
-        warnings.append(f"profile {s.profile.name} was never compared with a measurement of {s.path} under {s.workload}")
+        warnings.append(
+            f"profile {s.profile.name} was never compared with a measurement of {s.path} under {s.workload}"
+        )
         variance = UNSEEN_LOG_SD**2
     else:
         variance = seen.log_sd**2
         if s.topology not in seen.topologies:
             warnings.append(f"topology {s.topology} was not measured on this path; seen: {', '.join(seen.topologies)}")
             variance += UNSEEN_TOPOLOGY_LOG_SD**2
-        if seen.directions and s.direction not in seen.directions and s.topology in ("host-vm", "cross-host-vm") and s.workload != "rr":
+        if (
+            seen.directions
+            and s.direction not in seen.directions
+            and s.topology in ("host-vm", "cross-host-vm")
+            and s.workload != "rr"
+        ):
             warnings.append(f"direction {s.direction} was not measured on this path")
             variance += UNSEEN_TOPOLOGY_LOG_SD**2
         low, high = seen.size_bytes
@@ -279,7 +299,9 @@ def _percentiles(out: Outcome, shares: Sequence[StageShare]) -> dict[float, floa
 
 
 def _standing(s: Scenario, elasticity: Mapping[str, float]) -> str:
-    used = [value_of(s.profile, p).standing for p, e in elasticity.items() if abs(e) >= MATTERS and p not in s.parameters]
+    used = [
+        value_of(s.profile, p).standing for p, e in elasticity.items() if abs(e) >= MATTERS and p not in s.parameters
+    ]
     return worst_standing(used or [MEASURED])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from vmodel.core.path import Node
 from vmodel.core.records import Load, Outcome, StageShare
 from vmodel.library.moderation import Moderation
-from vmodel.solve.dual import larger, largest, plain
+from vmodel.solve.dual import larger, largest, plain, total
 from vmodel.solve.mva import exact_mva
 from vmodel.solve.queues import mg1_wait
 from vmodel.solve.rings import mg1k
@@ -32,30 +32,20 @@ class Leg:
 
 def _shares(leg: Leg, paid: Sequence[str]) -> tuple[StageShare, ...]:
     return tuple(
-        StageShare(
-            stage=n.stage, resource=n.resource, seconds=s, owner=n.owner, direction=leg.direction, when=w
-        )
+        StageShare(stage=n.stage, resource=n.resource, seconds=s, owner=n.owner, direction=leg.direction, when=w)
         for n, s, w in zip(leg.nodes, leg.seconds, leg.when, strict=True)
         if w in paid
     )
 
 
-def total(values: Sequence[Any]) -> Any:
-    """Sum that works for duals and arrays."""
-    out = values[0]
-    for v in values[1:]:
-        out = out + v
-    return out
-
-
 def demands(legs: Sequence[Leg], paid: Sequence[str] = ("always",)) -> dict[str, Any]:
     """Seconds per message that each resource is busy: D_r = sum over its stages."""
-    out: dict[str, Any] = {}
+    found: dict[str, list[Any]] = {}
     for leg in legs:
         for n, s, w in zip(leg.nodes, leg.seconds, leg.when, strict=True):
             if n.resource is not None and w in paid:
-                out[n.resource] = out[n.resource] + s if n.resource in out else s
-    return out
+                found.setdefault(n.resource, []).append(s)
+    return {resource: total(parts) for resource, parts in found.items()}
 
 
 def _wait(leg: Leg, seconds: Any) -> StageShare:
@@ -114,7 +104,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     return Outcome(
         latency_s=locked,
         rate_per_s=rate,
-        lower_bound_s=total([row.seconds for row in shares if row.when == "always" and row.stage != "queueing"]),
+        lower_bound_s=total([plain(row.seconds) for row in shares if row.when == "always" and row.stage != "queueing"]),
         upper_rate_per_s=1 / larger(largest(list(d.values())), bus_s) if in_flight > 1 else in_flight / alone,
         demands_s=d,
         busy={**busy, "memory bus": bus_s * rate},
@@ -129,7 +119,7 @@ def _true(x: Any) -> bool:
     return bool(x) if isinstance(x, bool) or not hasattr(x, "all") or getattr(x, "ndim", 0) == 0 else bool(x.all())
 
 
-def stream(leg: Leg, back: Leg, sender_cpu: str | None, window_bytes: float | None, size: Any, bus_s: Any) -> Outcome:
+def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None, size: Any, bus_s: Any) -> Outcome:
     """Bulk transfer: time per message is the largest demand, or the window's share of a round trip.
 
     T = max(D_r);  a sender faster than the rest blocks for the share phi = 1 - D_sender / D_rest of the time, and
@@ -149,9 +139,9 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, window_bytes: float | No
     shares = _shares(leg, ("always",))
     transit = total([row.seconds for row in shares])
     upper = 1 / pace
-    if window_bytes is not None:
+    if window is not None:
         trip = transit + total([row.seconds for row in _shares(back, ("always",))])
-        limited = larger(pace, size * trip / window_bytes)
+        limited = larger(pace, size * trip / window)
         if _true(plain(limited) > plain(pace)):
             regime.append("limited by the window")
         pace = limited
@@ -173,7 +163,7 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, window_bytes: float | No
 
 def _notification_regime(d: Mapping[str, Any], sender_cpu: str | None) -> str:
     """Name the producer/consumer regime: who waits for whom decides who pays for notifications."""
-    if sender_cpu not in d:
+    if sender_cpu is None or sender_cpu not in d:
         return "pipeline"
     others = [plain(v) for k, v in d.items() if k != sender_cpu]
     if not others or _true(plain(d[sender_cpu]) >= largest(others)):
@@ -189,7 +179,7 @@ def _moderated(leg: Leg, unlimited: Any) -> Any:
     return -larger(-unlimited, -most)
 
 
-def packets(leg: Leg, load: Load, variability: Mapping[str, float], ring: int, bus_s: Any, bits: Any) -> Outcome:
+def packets(leg: Leg, load: Load, *, variability: Mapping[str, float], ring: int, bus_s: Any, bits: Any) -> Outcome:
     """Frames: capacity 1 / D_max; below it M/G/1 at each resource, at and above it the bottleneck's ring is full.
 
     A stage that is paid when its end was idle is paid with the share of time the bottleneck is idle.
@@ -209,12 +199,21 @@ def packets(leg: Leg, load: Load, variability: Mapping[str, float], ring: int, b
         carried = offered * (1 - loss)
         idle = 1 - offered * d[top]
         shares += [
-            StageShare(stage=r.stage, resource=None, seconds=r.seconds * idle, owner=r.owner, direction=r.direction, when="idle")
+            StageShare(
+                stage=r.stage,
+                resource=None,
+                seconds=r.seconds * idle,
+                owner=r.owner,
+                direction=r.direction,
+                when="idle",
+            )
             for r in _shares(leg, ("idle",))
         ]
         for k, v in d.items():
             wait = (
-                at_ring.response_s - plain(v) if k == top else mg1_wait(plain(carried), plain(v), variability.get(k, 0.1))
+                at_ring.response_s - plain(v)
+                if k == top
+                else mg1_wait(plain(carried), plain(v), variability.get(k, 0.1))
             )
             shares.append(
                 StageShare(stage="queueing", resource=k, seconds=wait, owner="", direction=leg.direction, when="always")
@@ -224,10 +223,14 @@ def packets(leg: Leg, load: Load, variability: Mapping[str, float], ring: int, b
         if load.kind != "max":
             loss = larger(0.0 * carried, 1 - carried / offered)
         shares.append(
-            StageShare(stage="full_ring", resource=top, seconds=ring * pace, owner="", direction=leg.direction, when="always")
+            StageShare(
+                stage="full_ring", resource=top, seconds=ring * pace, owner="", direction=leg.direction, when="always"
+            )
         )
     latency = total([row.seconds for row in shares])
-    bound = total([row.seconds for row in shares if row.when == "always" and row.stage not in ("queueing", "full_ring")])
+    bound = total(
+        [plain(row.seconds) for row in shares if row.when == "always" and row.stage not in ("queueing", "full_ring")]
+    )
     return Outcome(
         latency_s=latency,
         rate_per_s=carried,

@@ -1,0 +1,454 @@
+"""The closed form of one answer: equations from settings to the mean, as text, LaTeX and a Python function of its own.
+
+The equations are those of the workload laws, written with the stages of one scenario. Nothing here is used to predict;
+a test evaluates the written function and compares.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy
+
+from vmodel.core.path import Chain, resource_titles
+from vmodel.core.records import Prediction, Scenario
+from vmodel.library import tables
+from vmodel.library.catalog import STAGES
+from vmodel.library.moderation import Moderation
+from vmodel.library.traffic import TRAFFIC
+from vmodel.solve import compose
+from vmodel.solve.compile import python
+from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, US_PER_S
+
+HELPERS = """from math import ceil, floor, sqrt
+
+
+def maximum(a, b):
+    return a if a >= b else b
+
+
+def minimum(a, b):
+    return a if a <= b else b
+
+"""
+CLOSED_LOOP = '''
+def closed_loop(requests, delay, *demands):
+    """Mean cycle [s] of a closed loop: exact mean value analysis."""
+    waiting = [0.0 for _ in demands]
+    rate = 0.0
+    for inside in range(1, int(requests) + 1):
+        times = [demand * (1 + queue) for demand, queue in zip(demands, waiting)]
+        rate = inside / (delay + sum(times))
+        waiting = [rate * time for time in times]
+    return int(requests) / rate
+
+'''
+SHARED = {"vhost worker": "queues", "host softirq CPU": "queues", "guest vCPU": "vcpus"}
+LATENCY, RATE = "latency_s", "messages_per_s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equation:
+    """One line of a closed form."""
+
+    name: str
+    text: str
+    latex: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedForm:
+    """The answer as equations, the last of which is the answer, and as the text of a Python function."""
+
+    answer: str
+    unit: str
+    equations: tuple[Equation, ...]
+    inputs: Mapping[str, float]
+    python: str
+
+    @property
+    def text(self) -> str:
+        """The equations from the answer down, one a line."""
+        return "\n".join(f"{e.name} = {e.text}" for e in reversed(self.equations))
+
+    @property
+    def latex(self) -> str:
+        """The equations from the answer down as an align environment."""
+        lines = [rf"{_latex_name(e.name)} &= {e.latex}" for e in reversed(self.equations)]
+        return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageFormula:
+    """One stage of the formula sheet."""
+
+    stage: str
+    about: str
+    resource: str
+    when: str
+    text: str
+    latex: str
+    cites: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    name: str
+    expression: sympy.Expr
+    about: str
+
+
+class _Program:
+    """Equations in order of need; a name that is taken by another expression gets the tag of the way it belongs to."""
+
+    def __init__(self) -> None:
+        self.steps: dict[str, _Step] = {}
+        self.tag = "back"
+
+    def add(self, name: str, expression: sympy.Expr, about: str = "") -> sympy.Symbol:
+        chosen, count = name, 1
+        while chosen in self.steps and self.steps[chosen].expression != expression:
+            chosen = f"{name}_{self.tag}" if count == 1 else f"{name}_{self.tag}_{count}"
+            count += 1
+        self.steps[chosen] = _Step(name=chosen, expression=sympy.sympify(expression), about=about)
+        return _symbol(chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leg:
+    chain: Chain
+    times: Sequence[sympy.Expr]
+    bus_bytes: sympy.Expr
+
+
+def _symbol(name: str) -> sympy.Symbol:
+    return sympy.Symbol(name, nonnegative=True)
+
+
+def _sum(terms: Iterable[sympy.Expr]) -> sympy.Expr:
+    return sympy.Add(*terms)
+
+
+def _largest(terms: Sequence[sympy.Expr]) -> sympy.Expr:
+    return sympy.Max(*terms, evaluate=False) if len(terms) > 1 else terms[0]
+
+
+def _words(
+    s: Scenario, way: Chain, polls: Mapping[str, sympy.Expr], size: float | None
+) -> dict[sympy.Symbol, sympy.Expr]:
+    """What each knob word is in terms of settings."""
+    out = {_symbol(k.word): _symbol(name) for name, k in tables.knobs().items() if k.word is not None}
+    if s.knobs["descriptor_batch"] is None:
+        out[_symbol("descriptor_batch")] = _symbol("batch")
+    if size is not None:
+        out[_symbol("size_bytes")] = sympy.Float(size)
+    out.update({_symbol(name): share for name, share in polls.items()})
+    out[_symbol("link_bytes_s")] = _symbol("link_gbps") * sympy.Float(BPS_PER_GBPS) / BITS_PER_BYTE
+    out[_symbol("merges")] = sympy.Integer(int(tables.endpoint(way.sender.name).merges))
+    out[_symbol("direct")] = sympy.Integer(int(way.direct))
+    return out
+
+
+def _shorthands(program: _Program, known: Mapping[sympy.Symbol, sympy.Expr]) -> dict[sympy.Expr, sympy.Expr]:
+    """Two expressions that the counts repeat: the payload of a packet, and the packets of a full segment."""
+    payload = _symbol("mtu_bytes") - _symbol("header_bytes") - _symbol("timestamp_bytes") * _symbol("timestamps")
+    payload = payload.xreplace(known)
+    mss = program.add("packet_payload", payload, "payload of a full packet")
+    whole = sympy.Max(1, sympy.floor(_symbol("segment_limit_bytes") / payload), evaluate=False)
+    segment = _symbol("tso") * whole + 1 - _symbol("tso")
+    packets = program.add("segment_packets", segment.xreplace({payload: mss}), "packets of a full segment")
+    return {segment: packets, payload: mss}
+
+
+def _leg(
+    program: _Program,
+    s: Scenario,
+    way: Chain,
+    workload: str,
+    polls: Mapping[str, sympy.Expr],
+    size: float | None = None,
+) -> _Leg:
+    """Add the counts and the stage times of one way."""
+    known = _words(s, way, polls, size)
+    counts = next(t.counts for t in TRAFFIC if t.name == workload)
+    needed = {word for node in way.nodes for word in STAGES[node.stage].words}
+    short = _shorthands(program, known)
+    for word, expression in counts.items():
+        if word in needed:
+            known[_symbol(word)] = program.add(word, expression.xreplace(known).xreplace(short))
+    times = [
+        program.add(f"t_{node.stage}", STAGES[node.stage].seconds.xreplace(known), STAGES[node.stage].about)
+        for node in way.nodes
+    ]
+    bus = _sum(STAGES[node.stage].bus_bytes.xreplace(known) for node in way.nodes)
+    return _Leg(chain=way, times=times, bus_bytes=bus)
+
+
+def _paid(leg: _Leg, *when: str) -> list[sympy.Expr]:
+    return [t for n, t in zip(leg.chain.nodes, leg.times, strict=True) if STAGES[n.stage].when in when]
+
+
+def _demands(
+    legs: Sequence[_Leg], when: str = "always", over: Mapping[str, sympy.Expr] | None = None
+) -> dict[str, sympy.Expr]:
+    out: dict[str, sympy.Expr] = {}
+    for leg in legs:
+        for n, t in zip(leg.chain.nodes, leg.times, strict=True):
+            if n.resource is not None and STAGES[n.stage].when == when:
+                out[n.resource] = out.get(n.resource, sympy.Integer(0)) + t / (over or {}).get(n.resource, 1)
+    return out
+
+
+def _named(program: _Program, demands: Mapping[str, sympy.Expr]) -> dict[str, sympy.Expr]:
+    titles = resource_titles(list(demands))
+    return {
+        key: program.add(
+            "d_" + re.sub(r"[^A-Za-z0-9]+", "_", titles[key]).strip("_").lower(), e, f"busy time of the {titles[key]}"
+        )
+        for key, e in demands.items()
+    }
+
+
+def _timer(found: Moderation | None, label: str, values: dict[str, float]) -> sympy.Expr | None:
+    """The interval of a moderation timer as an input, or the parameter that carries it."""
+    if found is None:
+        return None
+    if found.parameter is not None and found.adaptive:
+        return _symbol(found.parameter)
+    values[f"timer_{label}_s"] = found.interval_s or 0.0
+    return _symbol(f"timer_{label}_s")
+
+
+def _rr(program: _Program, s: Scenario, values: dict[str, float]) -> None:
+    way = compose.scenario_ways(s)
+    timers = {
+        label: (found, _timer(found, label, values))
+        for label, chain in (("there", way.forward), ("back", way.reverse))
+        if (found := compose.timer(s, chain)) is not None
+    }
+    polls: dict[str, sympy.Expr] = dict.fromkeys(compose.POLLS, sympy.Integer(0))
+    if any(s.knobs[name] > 0 for name in compose.POLLS):
+        asleep = _rr_cycle(program, s, way, polls, timers)
+        asleep = program.add("cycle_without_polling", asleep, "what the cycle would be if nobody polled")
+        for name in compose.POLLS:
+            if s.knobs[name] > 0:
+                covered = sympy.Min(1, _symbol(name) / sympy.Float(US_PER_S) / asleep, evaluate=False)
+                polls[name] = program.add(f"{name}_share", covered, "share of the gap that polling covers")
+        program.tag = "polled"
+    program.add(LATENCY, _rr_cycle(program, s, way, polls, timers), "mean round trip")
+
+
+def _rr_cycle(
+    program: _Program,
+    s: Scenario,
+    way: compose.Ways,
+    polls: Mapping[str, sympy.Expr],
+    timers: Mapping[str, tuple[Moderation, sympy.Expr | None]],
+) -> sympy.Expr:
+    legs = [_leg(program, s, chain, "rr", polls) for chain in (way.forward, way.reverse)]
+    held = [tau for found, tau in timers.values() if found.kind == "holdoff" and tau is not None]
+    cycle = _sum([t for leg in legs for t in _paid(leg, "always", "idle")] + held)
+    if s.knobs["in_flight"] > 1:
+        cycle = program.add("cycle", cycle, "one request alone")
+        named = _named(program, _demands(legs))
+        demands = [named[key] for key in sorted(named)]
+        delay = program.add("delay", cycle - _sum(demands), "time of a cycle in which nothing is busy")
+        cycle = program.add(
+            "loaded_cycle",
+            sympy.Function("closed_loop")(_symbol("in_flight"), delay, *demands),
+            "exact mean value analysis of the closed loop",
+        )
+    throttles = [tau for found, tau in timers.values() if found.kind == "throttle" and tau is not None]
+    return _largest([cycle, *throttles]) if throttles else cycle
+
+
+def _shares(s: Scenario, resources: Iterable[str]) -> dict[str, sympy.Expr]:
+    """By how many the work of each resource is divided."""
+    queues = sympy.Min(_symbol("queues"), _symbol("flows"), evaluate=False)
+    vcpus = sympy.Min(queues, _symbol("vcpus"), evaluate=False)
+    whole = min(s.knobs["queues"], s.knobs["flows"])
+    ways = {"queues": (queues, whole), "vcpus": (vcpus, min(whole, s.knobs["vcpus"]))}
+    out = {}
+    for resource in resources:
+        expression, value = ways.get(SHARED.get(resource.partition("|")[0], ""), (sympy.Integer(1), 1))
+        if value != 1:
+            out[resource] = expression
+    return out
+
+
+def _spread(program: _Program, leg: _Leg, s: Scenario) -> tuple[dict[str, sympy.Expr], sympy.Expr]:
+    """Demands of a one-way workload and the transit time, work divided over queues."""
+    over = _shares(s, {n.resource for n in leg.chain.nodes if n.resource is not None})
+    transit = _sum(
+        t / over.get(n.resource or "", 1)
+        for n, t in zip(leg.chain.nodes, leg.times, strict=True)
+        if STAGES[n.stage].when == "always"
+    )
+    return _demands([leg], over=over), transit
+
+
+def _bus(program: _Program, leg: _Leg) -> sympy.Expr:
+    return program.add("d_memory_bus", leg.bus_bytes / _symbol("memory_bus_bytes_s"), "busy time of the memory bus")
+
+
+def _stream(program: _Program, s: Scenario) -> None:
+    way = compose.scenario_ways(s)
+    polls = dict.fromkeys(compose.POLLS, sympy.Integer(0))
+    leg = _leg(program, s, way.forward, "stream", polls)
+    demands, transit = _spread(program, leg, s)
+    sender = next((n.resource for n in way.forward.nodes if n.resource is not None), None)
+    blocked = _demands([leg], "blocked", _shares(s, demands))
+    named = _named(program, demands)
+    if blocked and sender in named:
+        rest = _largest([e for key, e in named.items() if key != sender])
+        share = program.add(
+            "blocked_share", sympy.Max(0, 1 - named[sender] / rest, evaluate=False), "share of time the sender waits"
+        )
+        for key, expression in blocked.items():
+            named[key] = program.add(
+                f"blocked_{len(program.steps)}", named.get(key, sympy.Integer(0)) + expression * share, "with waking"
+            )
+    pace = program.add("pace", _largest([*named.values(), _bus(program, leg)]), "time per message of the busiest")
+    if s.knobs["socket_buffer_bytes"] is not None:
+        program.tag = "ack"
+        back = _leg(program, s, way.reverse, "rr", polls, compose.ACKNOWLEDGEMENT_BYTES)
+        trip = program.add("round_trip", transit + _sum(_paid(back, "always")), "message there, acknowledgement back")
+        window = _symbol("size") * trip / _symbol("socket_buffer_bytes")
+        pace = program.add("window_pace", _largest([pace, window]), "the window lets so much through per round trip")
+    program.add(RATE, 1 / pace, "messages per second")
+
+
+def _packets(program: _Program, s: Scenario, p: Prediction, values: dict[str, float]) -> None:
+    way = compose.scenario_ways(s)
+    leg = _leg(program, s, way.forward, "packets", dict.fromkeys(compose.POLLS, sympy.Integer(0)))
+    demands, _ = _spread(program, leg, s)
+    named = _named(program, demands)
+    capacity = program.add("capacity", 1 / _largest([*named.values(), _bus(program, leg)]), "of the busiest")
+    if s.load.kind == "max":
+        program.add(RATE, capacity, "messages per second")
+        return
+    values["load"] = s.load.value
+    offered = _symbol("load")
+    if s.load.kind == "throughput_bps":
+        offered = program.add("offered", offered / (_symbol("size") * BITS_PER_BYTE), "messages offered per second")
+    if p.saturated:
+        program.add(RATE, sympy.Min(offered, capacity, evaluate=False), "messages per second")
+        return
+    values["loss"] = p.loss
+    program.add(RATE, offered * (1 - _symbol("loss")), "messages per second; loss is that of the ring at this load")
+
+
+def closed_form(p: Prediction) -> ClosedForm:
+    """Write the answer of a prediction as equations: mean latency of rr, message rate of stream and packets."""
+    s = p.scenario
+    program = _Program()
+    values: dict[str, float] = {**compose.PROTOCOL, **compose.parameter_values(s)}
+    values.update({name: float(v) for name, v in s.knobs.items() if v is not None})
+    if s.workload == "rr":
+        _rr(program, s, values)
+    elif s.workload == "stream":
+        _stream(program, s)
+    else:
+        _packets(program, s, p, values)
+    steps = _needed(list(program.steps.values()))
+    names = {step.name for step in steps}
+    free = {str(x) for step in steps for x in step.expression.free_symbols} - names
+    settings = [name for name in (*tables.knobs(), "load", "loss", *compose.PROTOCOL) if name in free]
+    order = settings + sorted(free - set(settings))
+    inputs = {name: values[name] for name in order}
+    answer = steps[-1].name
+    return ClosedForm(
+        answer=answer,
+        unit="s" if answer == LATENCY else "1/s",
+        equations=_equations(steps, {k: inputs[k] for k in inputs if _is_switch(k)}),
+        inputs=inputs,
+        python=_python(p, steps, inputs),
+    )
+
+
+def _is_switch(name: str) -> bool:
+    knob = tables.knobs().get(name)
+    return knob is not None and knob.kind == "switch"
+
+
+def _needed(steps: Sequence[_Step]) -> list[_Step]:
+    """The steps that the last one rests on, in order."""
+    wanted = {steps[-1].name}
+    kept = []
+    for step in reversed(steps):
+        if step.name in wanted:
+            kept.append(step)
+            wanted |= {str(x) for x in step.expression.free_symbols}
+    return kept[::-1]
+
+
+def _equations(steps: Sequence[_Step], switches: Mapping[str, float]) -> tuple[Equation, ...]:
+    """What a person reads: switches are put in, and what comes to nothing is left out."""
+    known: dict[sympy.Symbol, sympy.Expr] = {_symbol(k): sympy.Integer(int(v)) for k, v in switches.items()}
+    shown = []
+    for step in steps:
+        expression = step.expression.xreplace(known)
+        if step is not steps[-1] and expression.is_Integer:
+            known[_symbol(step.name)] = expression
+            continue
+        shown.append(_Step(name=step.name, expression=expression, about=step.about))
+    return tuple(
+        Equation(name=e.name, text=_text(e.expression), latex=_latex(e.expression), about=e.about)
+        for e in _needed(shown)
+    )
+
+
+def _text(expression: sympy.Expr) -> str:
+    return re.sub(r"\b(\d+)\.0+\b", r"\1", str(expression))
+
+
+def _latex_name(name: str) -> str:
+    return r"\mathrm{" + name.replace("_", r"\_") + "}"
+
+
+def _latex(expression: sympy.Expr) -> str:
+    return str(sympy.latex(expression, symbol_names={x: _latex_name(str(x)) for x in expression.free_symbols}))
+
+
+def _code(expression: sympy.Expr) -> str:
+    """Python text; the closed loop is a function of the written module."""
+    if getattr(expression.func, "__name__", "") == "closed_loop":
+        return f"closed_loop({', '.join(python(a) for a in expression.args)})"
+    if expression.has(sympy.Function("closed_loop")):
+        raise NotImplementedError("closed_loop stands alone on its line")
+    return python(expression)
+
+
+def _python(p: Prediction, steps: Sequence[_Step], inputs: Mapping[str, float]) -> str:
+    s = p.scenario
+    answer, unit = ("Mean round-trip latency", "s") if s.workload == "rr" else ("Messages per second", "1/s")
+    about = f"{answer} [{unit}] of {s.path}, {s.topology}, {s.workload}, on {s.profile.name}."
+    arguments = "".join(f"    {name}={value!r},\n" for name, value in inputs.items())
+    body = "".join(f"    {step.name} = {_code(step.expression)}\n" for step in steps)
+    loop = CLOSED_LOOP if any("closed_loop" in str(step.expression) for step in steps) else ""
+    return (
+        f'"""{about} Written by vmodel; needs nothing but Python."""\n\n{HELPERS}{loop}\n'
+        f"def {s.workload}(\n    *,\n{arguments}):\n"
+        f'    """{about} The defaults are this scenario\'s; settings in their own units, costs in SI."""\n'
+        f"{body}    return {steps[-1].name}\n"
+    )
+
+
+def formula_sheet(p: Prediction) -> tuple[StageFormula, ...]:
+    """The formula of every stage that a prediction used, in order of the way."""
+    way = compose.scenario_ways(p.scenario)
+    chains = (way.forward, way.reverse) if p.scenario.workload == "rr" else (way.forward,)
+    names = dict.fromkeys(node.stage for chain in chains for node in chain.nodes)
+    return tuple(
+        StageFormula(
+            stage=name,
+            about=STAGES[name].about,
+            resource=STAGES[name].occupies or "",
+            when=STAGES[name].when,
+            text=_text(STAGES[name].seconds),
+            latex=_latex(STAGES[name].seconds),
+            cites=STAGES[name].cites,
+        )
+        for name in names
+    )
