@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -62,6 +62,7 @@ rates = st.floats(0.0, 1e4)
 times = st.floats(0.0, 1.0)
 
 
+@settings(deadline=None)
 @given(rates)
 def test_no_moderation_means_one_interrupt_per_packet_and_no_wait(lam):
     assert throttle_batch(lam, 0.0) == holdoff_batch(lam, 0.0) == capped_holdoff_batch(lam, 0.0, 8) == 1
@@ -70,6 +71,7 @@ def test_no_moderation_means_one_interrupt_per_packet_and_no_wait(lam):
     assert capped_holdoff_wait(lam, 0.5, 1) == 0
 
 
+@settings(deadline=None)
 @given(st.floats(1e-9, 1e4), st.floats(1e-6, 1.0), st.integers(2, 200))
 def test_a_cap_shortens_batch_and_wait_and_a_large_one_changes_nothing(lam, timer, frames):
     assert 1 <= capped_holdoff_batch(lam, timer, frames) <= min(holdoff_batch(lam, timer), frames) * (1 + 1e-9)
@@ -85,10 +87,11 @@ def test_the_capped_wait_is_the_printed_sum():
     printed = sum((m + 1) * stats.gamma.cdf(a, m + 1) for m in range(frames - 1)) / lam
     assert capped_holdoff_wait(lam, timer, frames) * capped_holdoff_batch(lam, timer, frames) == pytest.approx(printed)
     assert capped_holdoff_batch(lam, timer, frames) == pytest.approx(
-        1 + sum(min(j, frames - 1) * stats.poisson.pmf(j, a) for j in range(200))
+        1 + sum(min(j, frames - 1) * stats.poisson.pmf(j, a) for j in range(120))
     )
 
 
+@settings(deadline=None)
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1.0))
 def test_wait_distributions_have_the_mean_of_the_wait(lam, timer):
     assert throttle_time(lam, timer).mean_s == pytest.approx(throttle_wait(lam, timer))
@@ -147,6 +150,7 @@ def test_limited_batches_stay_within_the_stated_error(fixed, each, cap, load):
     assert capped_batch_wait(lam, fixed, each, cap) == pytest.approx(wait, rel=0.17 if each <= fixed else 0.24)
 
 
+@settings(deadline=None)
 @given(st.floats(0.0, 0.99), times, times)
 def test_a_limit_of_one_is_a_queue_with_constant_service(load, fixed, each):
     service = fixed + each + 1e-3
@@ -157,6 +161,7 @@ def test_a_limit_of_one_is_a_queue_with_constant_service(load, fixed, each):
     assert capped_kick_share(load / service, fixed + 1e-3, each, 1.0) == pytest.approx(1 - load, rel=1e-6)
 
 
+@settings(deadline=None)
 @given(st.floats(0.0, 50.0), st.floats(0.01, 2.0), times, st.integers(1, 256))
 def test_batches_always_have_an_answer(lam, fixed, each, cap):
     batch = capped_batch_mean(lam, fixed, each, float(cap))
@@ -170,6 +175,7 @@ def test_batches_always_have_an_answer(lam, fixed, each, cap):
     assert lambert_batch_mean(lam, fixed, each) >= 1 - 1e-9
 
 
+@settings(deadline=None)
 @given(st.floats(0.0, 1e6))
 def test_lambert_w_solves_its_equation(x):
     w = lambert_w(x)
@@ -187,6 +193,7 @@ def test_arrays_and_floats_agree():
     assert throttle_percentile(lam, 1.0, 0.9) == pytest.approx([throttle_percentile(float(x), 1.0, 0.9) for x in lam])
 
 
+@settings(deadline=None)
 @given(st.floats(0.0, 0.95), st.floats(0.0, 4.0), st.floats(0.0, 10.0), st.floats(0.0, 2.0))
 def test_a_set_up_adds_at_most_itself_and_nothing_when_absent(rho, scv, setup, window):
     plain = 1 + mg1_wait(rho, 1.0, scv)
@@ -216,7 +223,7 @@ def party(values):
 def test_every_notification_regime_matches_the_event_simulation():
     random = np.random.default_rng(3)
     seen = {}
-    for _ in range(200):
+    for _ in range(120):
         places = int(random.choice([4, 16, 64]))
         threshold = int(random.integers(1, places + 1))
         ends = [tuple(random.exponential(1, 3) * (1, 3, 10.0 ** random.integers(0, 3))) for _ in range(2)]
@@ -229,12 +236,13 @@ def test_every_notification_regime_matches_the_event_simulation():
         assert answer.interrupts == pytest.approx(interrupts, rel=0.05, abs=1e-3)
         seen[answer.regime] = seen.get(answer.regime, 0) + 1
     assert set(seen) == {FAST_CONSUMER, FAST_PRODUCER, SLOW_CONSUMER_WAKE_UP, SLOW_PRODUCER_WAKE_UP}
-    assert min(seen.values()) > 10
+    assert min(seen.values()) > 5
 
 
 ends = st.tuples(st.floats(0.01, 10.0), st.floats(0.0, 10.0), st.floats(0.0, 100.0))
 
 
+@settings(deadline=None)
 @given(ends, ends, st.integers(2, 512), st.floats(0.01, 1.0))
 def test_nobody_is_faster_than_the_slower_end(producer, consumer, places, share):
     threshold = max(1, int(places * share))

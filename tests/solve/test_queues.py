@@ -89,6 +89,7 @@ def test_regular_arrivals_are_within_one_percent_of_the_exact_root():
         assert klb_wait(rho, 1.0, 0.0, 1.0) == pytest.approx(sigma / (1 - sigma), rel=0.011)
 
 
+@settings(deadline=None)
 @given(rho=st.floats(0.0, 0.99))
 def test_special_cases_give_back_the_simple_formulas(rho):
     simple = rho / (1 - rho)
@@ -104,6 +105,7 @@ def test_special_cases_give_back_the_simple_formulas(rho):
     assert mm1_response_percentile(rho, 1.0, 1 - math.exp(-1.0)) == pytest.approx(1 + simple)
 
 
+@settings(deadline=None)
 @given(rho=loads, scv=scvs, places=st.integers(1, 300))
 def test_a_ring_always_has_an_answer(rho, scv, places):
     ring = mg1k(rho, 1.0, scv, places)
@@ -114,6 +116,7 @@ def test_a_ring_always_has_an_answer(rho, scv, places):
     assert ring.number == pytest.approx(ring.throughput_pps * ring.response_s, abs=1e-12)  # Little
 
 
+@settings(deadline=None)
 @given(rho=st.floats(0.01, 3.0), places=st.integers(1, 2000))
 def test_exponential_service_is_the_same_ring_by_both_routes(rho, places):
     ring, exact = mg1k(rho, 1.0, 1.0, places), mm1k(rho, 1.0, places)
@@ -193,13 +196,14 @@ def test_the_one_line_loss_formula_is_within_its_stated_factor():
     assert worst < 1.5
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(scv=scvs, places=st.sampled_from([8, 64, 256]), loss=st.sampled_from([1e-4, 1e-3, 1e-2, 0.1]))
 def test_the_knee_is_where_the_loss_is(scv, places, loss):
     knee = loss_knee(1e-6, scv, places, loss)
     assert mg1k(knee, 1e-6, scv, places).loss == pytest.approx(loss, rel=1e-4)
 
 
+@settings(deadline=None)
 @given(scv=scvs)
 def test_power_is_highest_at_the_knee(scv):
     def power(rho):

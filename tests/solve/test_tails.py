@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vmodel.solve.gamma_law import gamma_cdf, gamma_quantile, normal_cdf, normal_quantile
@@ -46,6 +46,7 @@ def test_printed_normal_quantiles_are_reproduced():
     assert normal_cdf(z) == pytest.approx([normal_cdf(float(x)) for x in z], rel=1e-12)
 
 
+@settings(deadline=None)
 @given(shape=st.floats(0.01, 1e4), p=st.floats(1e-6, 0.999999))
 def test_quantile_and_share_are_inverse(shape, p):
     x = gamma_quantile(shape, p)
@@ -54,6 +55,7 @@ def test_quantile_and_share_are_inverse(shape, p):
         assert gamma_quantile(np.array([shape, 1.0]), p)[0] == pytest.approx(x, rel=1e-9)
 
 
+@settings(deadline=None)
 @given(p=st.floats(0.01, 0.99999))
 def test_shape_one_is_exponential(p):
     assert gamma_quantile(1.0, p) == pytest.approx(-math.log1p(-p), rel=1e-10)
@@ -65,6 +67,7 @@ def test_shares_of_whole_shapes_are_poisson_sums():
         assert gamma_cdf(float(shape), x) == pytest.approx(1 - math.exp(-x) * terms, rel=1e-12)
 
 
+@settings(deadline=None)
 @given(st.floats(0.0, 0.99), st.floats(0.0, 4.0), st.integers(1, 12), st.floats(0.0, 10.0))
 def test_percentiles_are_ordered_and_never_below_the_hard_bound(rho, scv, stations, delay):
     time = add_times([constant_time(delay)] + [mg1_time(rho, 1.0, scv)] * stations)

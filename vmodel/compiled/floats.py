@@ -1,4 +1,4 @@
-"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key e5231413aad22911."""
+"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key c6b54d3fdfcb8a26."""
 
 from math import ceil, floor, sqrt
 
@@ -803,18 +803,13 @@ def embedded_switch_gradient(wire_bytes, switch_bytes_s):
     return (-wire_bytes/switch_bytes_s**2, )
 
 
-def traffic_rr(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, merge_rx_buffers, mtu_bytes, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
+def traffic_rr(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, mtu_bytes, page_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
     x0 = header_bytes + timestamp_bytes*timestamps
     x1 = 1/(mtu_bytes - x0)
     x2 = size_bytes*x1
     x3 = ceil(x2/(tso*maximum(1, floor(segment_limit_bytes*x1)) - tso + 1))
     x4 = ceil(x2)
-    x5 = 1/page_bytes
-    x6 = minimum(rx_buffer_bytes, segment_limit_bytes)
-    x7 = size_bytes/x6
-    x8 = coalesce_writes*x7 + (1 - coalesce_writes)*ceil(x7)
-    x9 = minimum(size_bytes, x6)
-    x10 = minimum(1, x3)
+    x5 = minimum(1, x3)
     return {
         'bytes': size_bytes,
         'segments': x3,
@@ -825,21 +820,36 @@ def traffic_rr(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, ga
         'wire_bytes': size_bytes + x4*(frame_bytes + gap_bytes + x0),
         'cold_bytes': minimum(page_bytes, size_bytes),
         'segment_cold_bytes': minimum(size_bytes, page_bytes*x3),
-        'further_buffers': -x3 + maximum(x3, size_bytes*x5),
-        'vsock_packets': x8,
-        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x9) - merge_rx_buffers + 1,
-        'vsock_large': x8*minimum(1, ceil((1/2)*x5*x9) - 1),
-        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x8),
-        'first_packet_bytes': minimum(page_bytes, x9),
+        'further_buffers': -x3 + maximum(x3, size_bytes/page_bytes),
         'further_packets': x4 - minimum(1, x4),
         'taken': minimum(batch, x3),
         'fetch_batch': descriptor_batch + 1,
-        'kicks': x10,
-        'interrupts': x10,
+        'kicks': x5,
+        'interrupts': x5,
     }
 
 
-def traffic_stream(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, interrupt_batch, merge_rx_buffers, merges, mtu_bytes, nodelay, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
+traffic_rr_knobs = ('batch', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'mtu_bytes', 'page_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')
+
+
+def traffic_rr_vsock(coalesce_writes, merge_rx_buffers, page_bytes, rx_buffer_bytes, segment_limit_bytes, size_bytes):
+    x0 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x1 = size_bytes/x0
+    x2 = coalesce_writes*x1 + (1 - coalesce_writes)*ceil(x1)
+    x3 = minimum(size_bytes, x0)
+    return {
+        'vsock_packets': x2,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x3) - merge_rx_buffers + 1,
+        'vsock_large': x2*minimum(1, ceil((1/2)*x3/page_bytes) - 1),
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x2),
+        'first_packet_bytes': minimum(page_bytes, x3),
+    }
+
+
+traffic_rr_vsock_knobs = ('coalesce_writes', 'merge_rx_buffers', 'page_bytes', 'rx_buffer_bytes', 'segment_limit_bytes', 'size_bytes')
+
+
+def traffic_stream(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, interrupt_batch, merges, mtu_bytes, nodelay, page_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
     x0 = 1 - nodelay
     x1 = merges*x0
     x2 = header_bytes + timestamp_bytes*timestamps
@@ -850,12 +860,7 @@ def traffic_stream(batch, coalesce_writes, descriptor_batch, direct, frame_bytes
     x7 = nodelay*ceil(x4) + x0*x4
     x8 = x7*(1 - tso)
     x9 = x1*x5 + x6*(tso*ceil(x5) + x8)
-    x10 = 1/page_bytes
-    x11 = minimum(rx_buffer_bytes, segment_limit_bytes)
-    x12 = size_bytes/x11
-    x13 = coalesce_writes*x12 + (1 - coalesce_writes)*ceil(x12)
-    x14 = minimum(size_bytes, x11)
-    x15 = minimum(1, x9)
+    x10 = minimum(1, x9)
     return {
         'bytes': size_bytes,
         'segments': x9,
@@ -866,27 +871,37 @@ def traffic_stream(batch, coalesce_writes, descriptor_batch, direct, frame_bytes
         'wire_bytes': size_bytes + x7*(frame_bytes + gap_bytes + x2),
         'cold_bytes': minimum(page_bytes, size_bytes),
         'segment_cold_bytes': minimum(size_bytes, page_bytes*x9),
-        'further_buffers': -x9 + maximum(x9, size_bytes*x10),
-        'vsock_packets': x13,
-        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x14) - merge_rx_buffers + 1,
-        'vsock_large': x13*minimum(1, ceil((1/2)*x10*x14) - 1),
-        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x13),
-        'first_packet_bytes': minimum(page_bytes, x14),
+        'further_buffers': -x9 + maximum(x9, size_bytes/page_bytes),
         'further_packets': x7 - minimum(1, x7),
         'taken': batch*x1 + x6*minimum(batch, maximum(1, x9)),
         'fetch_batch': descriptor_batch + 1,
-        'kicks': x15,
-        'interrupts': x15/interrupt_batch,
+        'kicks': x10,
+        'interrupts': x10/interrupt_batch,
     }
 
 
-def traffic_packets(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, interrupt_batch, merge_rx_buffers, mtu_bytes, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, tso):
+traffic_stream_knobs = ('batch', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'interrupt_batch', 'merges', 'mtu_bytes', 'nodelay', 'page_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')
+
+
+def traffic_stream_vsock(coalesce_writes, merge_rx_buffers, page_bytes, rx_buffer_bytes, segment_limit_bytes, size_bytes):
+    x0 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x1 = size_bytes/x0
+    x2 = coalesce_writes*x1 + (1 - coalesce_writes)*ceil(x1)
+    x3 = minimum(size_bytes, x0)
+    return {
+        'vsock_packets': x2,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x3) - merge_rx_buffers + 1,
+        'vsock_large': x2*minimum(1, ceil((1/2)*x3/page_bytes) - 1),
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x2),
+        'first_packet_bytes': minimum(page_bytes, x3),
+    }
+
+
+traffic_stream_vsock_knobs = ('coalesce_writes', 'merge_rx_buffers', 'page_bytes', 'rx_buffer_bytes', 'segment_limit_bytes', 'size_bytes')
+
+
+def traffic_packets(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro, interrupt_batch, mtu_bytes, page_bytes, scatter_gather, size_bytes, tso):
     x0 = ceil(size_bytes/(frame_bytes + mtu_bytes))
-    x1 = 1/page_bytes
-    x2 = minimum(rx_buffer_bytes, segment_limit_bytes)
-    x3 = size_bytes/x2
-    x4 = coalesce_writes*x3 + (1 - coalesce_writes)*ceil(x3)
-    x5 = minimum(size_bytes, x2)
     return {
         'bytes': size_bytes,
         'segments': x0,
@@ -897,18 +912,33 @@ def traffic_packets(batch, coalesce_writes, descriptor_batch, direct, frame_byte
         'wire_bytes': gap_bytes*x0 + size_bytes,
         'cold_bytes': minimum(page_bytes, size_bytes),
         'segment_cold_bytes': minimum(size_bytes, page_bytes*x0),
-        'further_buffers': -x0 + maximum(x0, size_bytes*x1),
-        'vsock_packets': x4,
-        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x5) - merge_rx_buffers + 1,
-        'vsock_large': x4*minimum(1, ceil((1/2)*x1*x5) - 1),
-        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x4),
-        'first_packet_bytes': minimum(page_bytes, x5),
+        'further_buffers': -x0 + maximum(x0, size_bytes/page_bytes),
         'further_packets': x0 - minimum(1, x0),
         'taken': batch,
         'fetch_batch': descriptor_batch + 1,
         'kicks': 1/batch,
         'interrupts': 1/maximum(batch, interrupt_batch),
     }
+
+
+traffic_packets_knobs = ('batch', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'interrupt_batch', 'mtu_bytes', 'page_bytes', 'scatter_gather', 'size_bytes', 'tso')
+
+
+def traffic_packets_vsock(coalesce_writes, merge_rx_buffers, page_bytes, rx_buffer_bytes, segment_limit_bytes, size_bytes):
+    x0 = minimum(rx_buffer_bytes, segment_limit_bytes)
+    x1 = size_bytes/x0
+    x2 = coalesce_writes*x1 + (1 - coalesce_writes)*ceil(x1)
+    x3 = minimum(size_bytes, x0)
+    return {
+        'vsock_packets': x2,
+        'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x3) - merge_rx_buffers + 1,
+        'vsock_large': x2*minimum(1, ceil((1/2)*x3/page_bytes) - 1),
+        'vsock_cold_bytes': minimum(size_bytes, page_bytes*x2),
+        'first_packet_bytes': minimum(page_bytes, x3),
+    }
+
+
+traffic_packets_vsock_knobs = ('coalesce_writes', 'merge_rx_buffers', 'page_bytes', 'rx_buffer_bytes', 'segment_limit_bytes', 'size_bytes')
 
 
 STAGES = {
@@ -1005,7 +1035,10 @@ STAGES = {
     'embedded_switch': (embedded_switch, embedded_switch_gradient, None, ('wire_bytes',), ('switch_bytes_s',), 'embedded switch', 'always', 0.01, ('ahern2011',), 'The switch inside the NIC turns each frame round between two functions of the same port.'),
 }
 TRAFFIC = {
-    'rr': (traffic_rr, ('batch', 'coalesce_writes', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'merge_rx_buffers', 'mtu_bytes', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')),
-    'stream': (traffic_stream, ('batch', 'coalesce_writes', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'interrupt_batch', 'merge_rx_buffers', 'merges', 'mtu_bytes', 'nodelay', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')),
-    'packets': (traffic_packets, ('batch', 'coalesce_writes', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'interrupt_batch', 'merge_rx_buffers', 'mtu_bytes', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'tso')),
+    'rr': (traffic_rr, traffic_rr_knobs, ('bytes', 'segments', 'packets', 'stack_units', 'receive_units', 'tap_units', 'wire_bytes', 'cold_bytes', 'segment_cold_bytes', 'further_buffers', 'further_packets', 'taken', 'fetch_batch', 'kicks', 'interrupts')),
+    'rr_vsock': (traffic_rr_vsock, traffic_rr_vsock_knobs, ('vsock_packets', 'vsock_fill', 'vsock_large', 'vsock_cold_bytes', 'first_packet_bytes')),
+    'stream': (traffic_stream, traffic_stream_knobs, ('bytes', 'segments', 'packets', 'stack_units', 'receive_units', 'tap_units', 'wire_bytes', 'cold_bytes', 'segment_cold_bytes', 'further_buffers', 'further_packets', 'taken', 'fetch_batch', 'kicks', 'interrupts')),
+    'stream_vsock': (traffic_stream_vsock, traffic_stream_vsock_knobs, ('vsock_packets', 'vsock_fill', 'vsock_large', 'vsock_cold_bytes', 'first_packet_bytes')),
+    'packets': (traffic_packets, traffic_packets_knobs, ('bytes', 'segments', 'packets', 'stack_units', 'receive_units', 'tap_units', 'wire_bytes', 'cold_bytes', 'segment_cold_bytes', 'further_buffers', 'further_packets', 'taken', 'fetch_batch', 'kicks', 'interrupts')),
+    'packets_vsock': (traffic_packets_vsock, traffic_packets_vsock_knobs, ('vsock_packets', 'vsock_fill', 'vsock_large', 'vsock_cold_bytes', 'first_packet_bytes')),
 }

@@ -91,7 +91,6 @@ class Outcome:
 
     latency_s: Number
     rate_per_s: Number
-    lower_bound_s: Number
     upper_rate_per_s: Number
     demands_s: Mapping[str, Number]
     busy: Mapping[str, Number]

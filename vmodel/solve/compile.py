@@ -17,6 +17,7 @@ from vmodel.library.traffic import TRAFFIC
 
 PACKAGE = Path(__file__).resolve().parents[1]
 FORMAT = 1
+VSOCK_WORDS = ("vsock_packets", "vsock_fill", "vsock_large", "vsock_cold_bytes", "first_packet_bytes")
 HEADER = '"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key {key}."""\n'
 FLOATS = """
 from math import ceil, floor, sqrt
@@ -86,11 +87,26 @@ def _stage_text(stage: Stage) -> str:
     return text
 
 
+def _parts(traffic: Traffic) -> dict[str, tuple[str, ...]]:
+    """The words of a traffic in two parts, since few paths need those of vsock."""
+    special = tuple(word for word in traffic.counts if word in VSOCK_WORDS)
+    return {
+        traffic.name: tuple(word for word in traffic.counts if word not in special),
+        f"{traffic.name}_vsock": special,
+    }
+
+
 def _traffic_text(traffic: Traffic) -> str:
-    shared, counts = sympy.cse(list(traffic.counts.values()), order="canonical")
-    steps = "".join(f"    {symbol} = {python(e)}\n" for symbol, e in shared)
-    lines = "".join(f"        {word!r}: {python(e)},\n" for word, e in zip(traffic.counts, counts, strict=True))
-    return f"def traffic_{traffic.name}({', '.join(traffic.knobs)}):\n{steps}    return {{\n{lines}    }}\n\n\n"
+    text = ""
+    for part, names in _parts(traffic).items():
+        wanted = [traffic.counts[word] for word in names]
+        knobs = sorted({str(s) for e in wanted for s in e.free_symbols})
+        shared, counts = sympy.cse(wanted, order="canonical")
+        steps = "".join(f"    {symbol} = {python(e)}\n" for symbol, e in shared)
+        lines = "".join(f"        {word!r}: {python(e)},\n" for word, e in zip(names, counts, strict=True))
+        text += f"def traffic_{part}({', '.join(knobs)}):\n{steps}    return {{\n{lines}    }}\n\n\n"
+        text += f"traffic_{part}_knobs = {tuple(knobs)!r}\n\n\n"
+    return text
 
 
 def _tables(stages: Mapping[str, Stage]) -> str:
@@ -101,7 +117,11 @@ def _tables(stages: Mapping[str, Stage]) -> str:
             f"    {s.name!r}: ({s.name}, {s.name}_gradient, {bus}, {s.words!r}, {s.parameters!r}, {s.occupies!r},"
             f" {s.when!r}, {s.variability!r}, {s.cites!r}, {s.about!r}),\n"
         )
-    traffic = "".join(f"    {t.name!r}: (traffic_{t.name}, {t.knobs!r}),\n" for t in TRAFFIC)
+    traffic = "".join(
+        f"    {part!r}: (traffic_{part}, traffic_{part}_knobs, {names!r}),\n"
+        for t in TRAFFIC
+        for part, names in _parts(t).items()
+    )
     return "STAGES = {\n" + "".join(rows) + "}\nTRAFFIC = {\n" + traffic + "}\n"
 
 

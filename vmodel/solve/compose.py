@@ -8,16 +8,17 @@ from typing import Any
 from vmodel.core.path import Chain, End, chain
 from vmodel.core.records import Profile, Scenario
 from vmodel.library import tables
-from vmodel.library.moderation import Moderation, moderate
+from vmodel.library.moderation import Moderation, devices, moderate
 from vmodel.library.profile import value_of
 from vmodel.solve import evaluate
 from vmodel.solve.dual import Dual, is_float
 from vmodel.solve.workloads import Leg
-from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS
+from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, US_PER_S
 
 # What protocols fix: IP and TCP headers, TCP time stamps, Ethernet header with check sum, preamble and gap [bytes].
 PROTOCOL = {"header_bytes": 40.0, "timestamp_bytes": 12.0, "frame_bytes": 18.0, "gap_bytes": 20.0}
 ACKNOWLEDGEMENT_BYTES = 1.0  # an acknowledgement carries no payload; one byte keeps it a packet
+STEP_TOLERANCE = 1e-9  # a number this close to a whole step is that step
 POLLS = ("busy_poll", "halt_poll", "worker_poll")
 
 
@@ -143,7 +144,7 @@ def _timer_seconds(
     usecs = s.knobs["pf_rx_usecs"] if tables.endpoint(way.receiver.name).device != "vf" else None
     usecs = s.knobs["rx_usecs"] if usecs is None else usecs
     if usecs is not None and not is_float(usecs):
-        return _timer_array(s, way, found, parameters, usecs)
+        return _timer_array(s, found, parameters, usecs)
     return _interval(found, parameters, gradient=gradient)
 
 
@@ -154,40 +155,55 @@ def _interval(found: Moderation, parameters: Mapping[str, float], *, gradient: b
     return found.interval_s or 0.0
 
 
-def _timer_array(s: Scenario, way: Chain, found: Moderation, parameters: Mapping[str, float], usecs: Any) -> Any:
+def _timer_array(s: Scenario, found: Moderation, parameters: Mapping[str, float], usecs: Any) -> Any:
+    """The interval for every number of an array: limits and steps elementwise, modes one by one."""
     import numpy  # the settings are arrays
 
-    device = found.device
-    values, where = numpy.unique(usecs, return_inverse=True)
-    adaptive = s.knobs["adaptive_rx"]
-    seconds = [
-        _interval(
-            moderate(device, float(v), None, None if adaptive is None else bool(adaptive)), parameters, gradient=False
-        )
-        for v in values
-    ]
-    return numpy.asarray(seconds)[where].reshape(usecs.shape)
+    record = devices()[found.device]
+    adaptive = None if s.knobs["adaptive_rx"] is None else bool(s.knobs["adaptive_rx"])
+    ends = [moderate(found.device, x, None, adaptive) for x in (record.min_rx_usecs, record.max_rx_usecs)]
+    if not record.honoured or all(end.adaptive for end in ends):
+        return numpy.full(usecs.shape, _interval(found, parameters, gradient=False))
+    steps = numpy.clip(usecs, record.min_rx_usecs, record.max_rx_usecs) / record.step_us
+    near = numpy.rint(steps)
+    cut = (numpy.floor if record.rounding == "down" else numpy.ceil)(steps)
+    whole = numpy.where(abs(steps - near) <= STEP_TOLERANCE * near, near, cut)
+    seconds = whole * record.step_us / US_PER_S
+    for special in record.special:
+        mode = moderate(found.device, special.rx_usecs, None, adaptive)
+        seconds = numpy.where(usecs == special.rx_usecs, _interval(mode, parameters, gradient=False), seconds)
+    return seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What both legs of a scenario share: words of a message, and stage costs found with them so far."""
+
+    words: dict[str, Any]
+    costs: dict[str, Any]
+
+
+def settle(s: Scenario, way: Chain, workload: str, polls: Mapping[str, Any], size: Any = None) -> Settled:
+    """The words of one message of a workload on a way."""
+    return Settled(words=evaluate.traffic(workload, words(s, way, polls, size), way.nodes), costs={})
 
 
 def leg(
-    s: Scenario, way: Chain, workload: str, direction: str, parameters: Mapping[str, float], **options: Any
-) -> tuple[Leg, dict[str, Any]]:
-    """Stage times of one way; also the words they were made from."""
-    gradient = bool(options.get("gradient"))
-    w = evaluate.traffic(
-        workload, words(s, way, options.get("polls") or dict.fromkeys(POLLS, 0.0), options.get("size"))
-    )
+    s: Scenario, way: Chain, settled: Settled, parameters: Mapping[str, float], *, direction: str, gradient: bool
+) -> Leg:
+    """Stage times and timer of one way."""
+    w = settled.words
     rows = evaluate.stage_rows()
     found = timer(s, way)
-    return (
-        Leg(
-            nodes=way.nodes,
-            seconds=evaluate.seconds(way.nodes, w, parameters, gradient=gradient),
-            when=[rows[n.stage][6] for n in way.nodes],
-            direction=direction,
-            timer=found,
-            timer_s=_timer_seconds(s, way, found, parameters, gradient=gradient),
-            interrupts=w["interrupts"],
-        ),
-        w,
+    timer_s = _timer_seconds(s, way, found, parameters, gradient=gradient)
+    if found is not None and found.kind == "holdoff" and found.frames:
+        timer_s = timer_s * (w["packets"] < found.frames)  # a full cap ends the wait
+    return Leg(
+        nodes=way.nodes,
+        seconds=evaluate.seconds(way.nodes, w, parameters, gradient=gradient, known=settled.costs),
+        when=[rows[n.stage][6] for n in way.nodes],
+        direction=direction,
+        timer=found,
+        timer_s=timer_s,
+        interrupts=w["interrupts"],
     )

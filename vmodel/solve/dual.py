@@ -103,9 +103,14 @@ def smaller(a: Dual | Number, b: Dual | Number) -> Any:
 def total(values: list[Any]) -> Any:
     """The sum of several numbers; derivatives are added up once, which is what a long sum of duals costs."""
     gradient: dict[str, Number] = {}
-    value: Any = 0.0
+    numbers = [plain(x) for x in values]
+    value: Any = sum(x for x in numbers if is_float(x))
+    arrays = [x for x in numbers if not is_float(x)]
+    if arrays:
+        value = value + arrays[0]  # a new array, so the rest may be added in place
+        for x in arrays[1:]:
+            value = value + x if x.shape != value.shape else value.__iadd__(x)
     for x in values:
-        value = value + plain(x)
         if isinstance(x, Dual):
             for name, d in x.gradient.items():
                 gradient[name] = gradient[name] + d if name in gradient else d

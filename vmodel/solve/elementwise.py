@@ -11,7 +11,7 @@ Number: TypeAlias = Any
 """A float, or an array of floats; a function of several answers in their common shape."""
 
 LARGEST_EXPONENT = 700.0  # exp of it is the last power of ten that a double holds comfortably
-STIRLING_FROM = 8.0  # from here on the series below is exact to a double
+STIRLING_FROM = 9.0  # from here on the series below is exact to a double
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # AbramowitzStegun1964, 6.1.41
 HALF_LOG_TWO_PI = math.log(2 * math.pi) / 2
 

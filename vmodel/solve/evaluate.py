@@ -32,18 +32,32 @@ def has_arrays(values: Mapping[str, Any]) -> bool:
     return any(not is_float(v) for v in values.values())
 
 
-def traffic(workload: str, words: Mapping[str, Any]) -> dict[str, Any]:
-    """The counts of one message in a workload, beside the knob words they were made from."""
-    function, names = module(has_arrays(words)).TRAFFIC[workload]
-    return {**words, **function(*[words[name] for name in names])}
+def traffic(workload: str, words: Mapping[str, Any], nodes: Sequence[Node]) -> dict[str, Any]:
+    """The counts of one message in a workload that the nodes ask for, beside the knob words they were made from."""
+    table = module(has_arrays(words)).TRAFFIC
+    needed = {word for node in nodes for word in stage_rows()[node.stage][3]}
+    out = dict(words)
+    for part in (workload, f"{workload}_vsock"):
+        function, names, gives = table[part]
+        if part == workload or not needed.isdisjoint(gives):
+            out.update(function(*[words[name] for name in names]))
+    return out
 
 
 def seconds(
-    nodes: Sequence[Node], words: Mapping[str, Any], parameters: Mapping[str, float], *, gradient: bool
+    nodes: Sequence[Node],
+    words: Mapping[str, Any],
+    parameters: Mapping[str, float],
+    *,
+    gradient: bool,
+    known: dict[str, Any] | None = None,
 ) -> list[Any]:
-    """Seconds per message of each node; with `gradient` as duals over the parameters."""
+    """Seconds per message of each node; with `gradient` as duals over the parameters.
+
+    known: costs by stage that were found with the same words, and take what is found here.
+    """
     rows = module(has_arrays(words) or has_arrays(parameters)).STAGES
-    known: dict[str, Any] = {}
+    known = {} if known is None else known
     out = []
     for node in nodes:
         if node.stage not in known:

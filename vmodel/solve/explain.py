@@ -1,13 +1,13 @@
 """Why an answer is what it is: costs with their sources, settings that matter, settings that do nothing here and why."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vmodel.config import scenario
 from vmodel.core.path import Chain
-from vmodel.core.records import Interval, Prediction, Scenario
+from vmodel.core.records import Prediction, Scenario
 from vmodel.errors import UnknownName, VmodelError, nearest
 from vmodel.library import moderation, tables
 from vmodel.library.profile import value_of
@@ -22,7 +22,9 @@ SAME = 1e-9  # relative change below which two answers are the same
 MOST_STAGES = 4  # stages that a reason names
 STRIDE, BISECTIONS = 4.0, 40
 MODERATION = ("rx_usecs", "rx_frames", "adaptive_rx", "pf_rx_usecs")
-ONLY_FOR = {"in_flight": "rr", "socket_buffer_bytes": "stream", "ring_size": "packets"} | dict.fromkeys(compose.POLLS, "rr")
+ONLY_FOR = {"in_flight": "rr", "socket_buffer_bytes": "stream", "ring_size": "packets"} | dict.fromkeys(
+    compose.POLLS, "rr"
+)
 WHOLE = ("number",)  # kinds of knob that are counts
 FIRST_TRIAL = {"busy_poll": 50.0, "halt_poll": 50.0, "worker_poll": 50.0, "rx_usecs": 10.0, "pf_rx_usecs": 10.0}
 GIVEN = "given"  # standing of a parameter that the user set
@@ -146,7 +148,9 @@ class _Answer:
 def _answer(s: Scenario) -> _Answer:
     out = solver.solve(s, compose.parameter_values(s)).outcome
     main = out.latency_s if s.workload == "rr" else out.rate_per_s
-    return _Answer(main=main, rest=(out.latency_s, out.interrupts_per_s, out.loss, *out.busy.values()), regime=out.regime)
+    return _Answer(
+        main=main, rest=(out.latency_s, out.interrupts_per_s, out.loss, *out.busy.values()), regime=out.regime
+    )
 
 
 def _with(s: Scenario, name: str, value: float | None) -> Scenario:
@@ -197,7 +201,9 @@ def _effect(s: Scenario, knob: tables.Knob, base: _Answer) -> Effect:
     if effect.matters:
         return effect
     reason, hidden = _reason(s, knob, values, base)
-    aside = any(abs(x - y) > SAME * max(abs(y), SAME) for a in answers.values() for x, y in zip(a.rest, base.rest, strict=False))
+    aside = any(
+        abs(x - y) > SAME * max(abs(y), SAME) for a in answers.values() for x, y in zip(a.rest, base.rest, strict=False)
+    )
     if aside and knob.name not in fixed:
         reason += "; it changes other figures (CPU, interrupts or latency), not this answer"
     begins = _crossings(s, knob, base) if hidden and knob.kind != "switch" else ()
@@ -271,7 +277,13 @@ def _bottleneck(s: Scenario) -> str:
 
 
 def _used_words(s: Scenario, chain: Chain) -> dict[str, Any]:
-    return evaluate.traffic(s.workload, compose.words(s, chain, dict.fromkeys(compose.POLLS, 0.0)))
+    return compose.settle(s, chain, s.workload, dict.fromkeys(compose.POLLS, 0.0)).words
+
+
+def _cutting_knobs(workload: str) -> set[str]:
+    """Words that decide how a message is cut into packets, segments and notifications."""
+    table = evaluate.module(False).TRAFFIC
+    return {word for part in (workload, f"{workload}_vsock") if part in table for word in table[part][1]}
 
 
 def _stage_reason(s: Scenario, knob: tables.Knob, values: Sequence[float], base: _Answer) -> tuple[str, bool]:
@@ -289,8 +301,11 @@ def _stage_reason(s: Scenario, knob: tables.Knob, values: Sequence[float], base:
     if not here:
         if users:
             return f"no stage of this path uses it; {_listed(users)} {'does' if len(users) == 1 else 'do'}", False
-        if knob.word in evaluate.module(False).TRAFFIC[s.workload][1]:
-            return f"it cuts messages into pieces, and messages of {format_bytes(s.knobs['size'])} stay as they are", True
+        if knob.word in _cutting_knobs(s.workload):
+            return (
+                f"it cuts messages into pieces, and messages of {format_bytes(s.knobs['size'])} stay as they are",
+                True,
+            )
         return f"nothing in {s.workload} on this path depends on it", False
     if not _times_change(s, knob.name, values):
         return f"{_listed(here)} could feel it, but nothing changes for such messages and settings", True
@@ -423,105 +438,3 @@ def active_knobs(path: str) -> tuple[str, ...]:
     """The knobs that change something on a path, whatever the workload."""
     found = {e.knob for s in workloads_of(path) for e in effects(s) if e.matters or e.begins_at}
     return tuple(name for name in tables.knobs() if name in found)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One answer side by side: values [unit], intervals, ratio to the first, and whether it differs from the first."""
-
-    name: str
-    unit: str
-    values: tuple[float | None, ...]
-    intervals: tuple[Interval | None, ...]
-    ratios: tuple[float | None, ...]
-    verdicts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """Several configurations side by side: what differs in the question, then the answers."""
-
-    labels: tuple[str, ...]
-    differing: Mapping[str, tuple[Any, ...]]
-    figures: tuple[Figure, ...]
-    predictions: tuple[Prediction, ...]
-
-
-FIRST, DIFFERS, ALIKE, OPEN = "first", "differ", "within each other's interval", "no interval"
-FIGURES: tuple[tuple[str, str, Callable[[Prediction], float | None], Callable[[Prediction], Interval | None]], ...] = (
-    ("latency", "s", lambda p: p.latency_s, lambda p: p.latency_interval_s),
-    ("latency p99", "s", lambda p: p.percentiles_s[0.99], lambda p: None),
-    ("throughput", "bit/s", lambda p: p.throughput_bps, lambda p: p.throughput_interval_bps),
-    ("packet rate", "pps", lambda p: p.rate_pps, lambda p: p.rate_interval_pps),
-    ("transactions", "/s", lambda p: p.transactions_per_s, lambda p: p.transactions_interval_per_s),
-    ("interrupts", "/s", lambda p: p.interrupts_per_s, lambda p: None),
-    ("CPU host", "cores", lambda p: p.cpu_host, lambda p: None),
-    ("CPU guest", "cores", lambda p: p.cpu_guest, lambda p: None),
-)
-
-
-def compare(cases: Iterable[Mapping[str, Any] | Scenario]) -> Comparison:
-    """Answer several configurations side by side; each is a Scenario or the arguments of `predict`. Raises ConfigError."""
-    asked = [case if isinstance(case, Scenario) else scenario(**case) for case in cases]
-    predictions = tuple(solver.predict(s) for s in asked)
-    differing = _differing(asked)
-    return Comparison(
-        labels=_labels(asked, differing),
-        differing=differing,
-        figures=tuple(_figure(predictions, *row) for row in FIGURES),
-        predictions=predictions,
-    )
-
-
-def _inputs(s: Scenario) -> dict[str, Any]:
-    load = "max" if s.load.kind == "max" else f"{s.load.value:g} {'bit/s' if s.load.kind == 'throughput_bps' else 'pps'}"
-    words = {"path": s.path, "peer": s.peer, "topology": s.topology, "workload": s.workload, "direction": s.direction}
-    return {**words, "load": load, "profile": s.profile.name, "device": s.device, **s.knobs, **s.parameters}
-
-
-def _differing(asked: Sequence[Scenario]) -> dict[str, tuple[Any, ...]]:
-    rows = [_inputs(s) for s in asked]
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: tuple(row.get(name) for row in rows) for name in names}
-    return {name: values for name, values in columns.items() if any(v != values[0] for v in values)}
-
-
-def _labels(asked: Sequence[Scenario], differing: Mapping[str, tuple[Any, ...]]) -> tuple[str, ...]:
-    paths = [s.path for s in asked]
-    if len(set(paths)) == len(paths):
-        return tuple(paths)
-    chosen = [n for n in differing if n != "path" and any(n in s.chosen or n in s.parameters or n not in s.knobs for s in asked)]
-    labels = []
-    for i, path in enumerate(paths):
-        parts = [path] + [f"{n} {_plain(differing[n][i])}" for n in chosen if n != "peer" or "topology" not in differing]
-        labels.append(", ".join(parts))
-    return tuple(labels)
-
-
-def _plain(value: Any) -> str:
-    return "default" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _figure(
-    predictions: Sequence[Prediction],
-    name: str,
-    unit: str,
-    value: Callable[[Prediction], float | None],
-    interval: Callable[[Prediction], Interval | None],
-) -> Figure:
-    values, intervals = [value(p) for p in predictions], [interval(p) for p in predictions]
-    first = values[0]
-    return Figure(
-        name=name,
-        unit=unit,
-        values=tuple(values),
-        intervals=tuple(intervals),
-        ratios=tuple(v / first if v is not None and first else None for v in values),
-        verdicts=(FIRST, *(_verdict(intervals[0], other) for other in intervals[1:])),
-    )
-
-
-def _verdict(a: Interval | None, b: Interval | None) -> str:
-    if a is None or b is None:
-        return OPEN
-    return DIFFERS if a.high < b.low or b.high < a.low else ALIKE

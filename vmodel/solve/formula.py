@@ -14,7 +14,6 @@ from vmodel.core.path import Chain, resource_titles
 from vmodel.core.records import Prediction, Scenario
 from vmodel.library import tables
 from vmodel.library.catalog import STAGES
-from vmodel.library.moderation import Moderation
 from vmodel.library.traffic import TRAFFIC
 from vmodel.solve import compose
 from vmodel.solve.compile import python
@@ -210,23 +209,23 @@ def _named(program: _Program, demands: Mapping[str, sympy.Expr]) -> dict[str, sy
     }
 
 
-def _timer(found: Moderation | None, label: str, values: dict[str, float]) -> sympy.Expr | None:
-    """The interval of a moderation timer as an input, or the parameter that carries it."""
-    if found is None:
-        return None
+def _timer(s: Scenario, chain: Chain, label: str, values: dict[str, float]) -> tuple[str, sympy.Expr]:
+    """Kind and interval of the moderation timer of a way: an input, or the parameter that carries it."""
+    nobody = dict.fromkeys(compose.POLLS, 0.0)
+    settled = compose.settle(s, compose.scenario_ways(s).forward, "rr", nobody)
+    leg = compose.leg(s, chain, settled, compose.parameter_values(s), direction=label, gradient=False)
+    found, seconds = leg.timer, leg.timer_s
+    if found is None or not seconds:
+        return "none", sympy.Integer(0)
     if found.parameter is not None and found.adaptive:
-        return _symbol(found.parameter)
-    values[f"timer_{label}_s"] = found.interval_s or 0.0
-    return _symbol(f"timer_{label}_s")
+        return found.kind, _symbol(found.parameter)
+    values[f"timer_{label}_s"] = seconds
+    return found.kind, _symbol(f"timer_{label}_s")
 
 
 def _rr(program: _Program, s: Scenario, values: dict[str, float]) -> None:
     way = compose.scenario_ways(s)
-    timers = {
-        label: (found, _timer(found, label, values))
-        for label, chain in (("there", way.forward), ("back", way.reverse))
-        if (found := compose.timer(s, chain)) is not None
-    }
+    timers = [_timer(s, chain, label, values) for label, chain in (("there", way.forward), ("back", way.reverse))]
     polls: dict[str, sympy.Expr] = dict.fromkeys(compose.POLLS, sympy.Integer(0))
     if any(s.knobs[name] > 0 for name in compose.POLLS):
         asleep = _rr_cycle(program, s, way, polls, timers)
@@ -244,10 +243,10 @@ def _rr_cycle(
     s: Scenario,
     way: compose.Ways,
     polls: Mapping[str, sympy.Expr],
-    timers: Mapping[str, tuple[Moderation, sympy.Expr | None]],
+    timers: Sequence[tuple[str, sympy.Expr]],
 ) -> sympy.Expr:
     legs = [_leg(program, s, chain, "rr", polls) for chain in (way.forward, way.reverse)]
-    held = [tau for found, tau in timers.values() if found.kind == "holdoff" and tau is not None]
+    held = [tau for kind, tau in timers if kind == "holdoff"]
     cycle = _sum([t for leg in legs for t in _paid(leg, "always", "idle")] + held)
     if s.knobs["in_flight"] > 1:
         cycle = program.add("cycle", cycle, "one request alone")
@@ -259,7 +258,7 @@ def _rr_cycle(
             sympy.Function("closed_loop")(_symbol("in_flight"), delay, *demands),
             "exact mean value analysis of the closed loop",
         )
-    throttles = [tau for found, tau in timers.values() if found.kind == "throttle" and tau is not None]
+    throttles = [tau for kind, tau in timers if kind == "throttle"]
     return _largest([cycle, *throttles]) if throttles else cycle
 
 

@@ -77,9 +77,11 @@ def _bus(s: Scenario, parameters: Mapping[str, float], moved: Any, *, gradient: 
 def _rr(
     s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
 ) -> Solved:
-    there, w = compose.leg(s, way.forward, "rr", "there", parameters, polls=polls, gradient=gradient)
-    back, w_back = compose.leg(s, way.reverse, "rr", "back", parameters, polls=polls, gradient=gradient)
-    moved = evaluate.bus_bytes(way.forward.nodes, w) + evaluate.bus_bytes(way.reverse.nodes, w_back)
+    settled = compose.settle(s, way.forward, "rr", polls)  # ping-pong: the reply is cut like the request
+    w = settled.words
+    there = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
+    back = compose.leg(s, way.reverse, settled, parameters, direction="back", gradient=gradient)
+    moved = evaluate.bus_bytes(way.forward.nodes, w) + evaluate.bus_bytes(way.reverse.nodes, w)
     outcome = workloads.rr([there, back], int(s.knobs["in_flight"]), _bus(s, parameters, moved, gradient=gradient))
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward, way.reverse))
 
@@ -96,13 +98,14 @@ def _spread(s: Scenario, leg: workloads.Leg) -> workloads.Leg:
 def _stream(
     s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
 ) -> Solved:
-    leg, w = compose.leg(s, way.forward, "stream", "there", parameters, polls=polls, gradient=gradient)
+    settled = compose.settle(s, way.forward, "stream", polls)
+    w = settled.words
+    leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
     window = s.knobs["socket_buffer_bytes"]
     back = leg
     if window is not None:
-        back, _ = compose.leg(
-            s, way.reverse, "rr", "back", parameters, polls=polls, gradient=gradient, size=compose.ACKNOWLEDGEMENT_BYTES
-        )
+        acknowledged = compose.settle(s, way.reverse, "rr", polls, compose.ACKNOWLEDGEMENT_BYTES)
+        back = compose.leg(s, way.reverse, acknowledged, parameters, direction="back", gradient=gradient)
     sender = next((n.resource for n in way.forward.nodes if n.resource is not None), None)
     moved = evaluate.bus_bytes(way.forward.nodes, w)
     bus = _bus(s, parameters, moved, gradient=gradient)
@@ -113,7 +116,9 @@ def _stream(
 def _packets(
     s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
 ) -> Solved:
-    leg, w = compose.leg(s, way.forward, "packets", "there", parameters, polls=polls, gradient=gradient)
+    settled = compose.settle(s, way.forward, "packets", polls)
+    w = settled.words
+    leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
     leg = _spread(s, leg)
     moved = evaluate.bus_bytes(way.forward.nodes, w)
     bus = _bus(s, parameters, moved, gradient=gradient)
@@ -179,7 +184,7 @@ def predict(s: Scenario) -> Prediction:
         latency_s=latency,
         percentiles_s=_percentiles(out, shares),
         latency_interval_s=wide_latency,
-        lower_bound_s=min(plain(out.lower_bound_s), latency),
+        lower_bound_s=min(workloads.lower_bound(out), latency),
         throughput_bps=throughput,
         throughput_interval_bps=_interval(throughput, log_sd),
         throughput_bound_bps=max(plain(out.upper_rate_per_s) * size_bits, throughput),

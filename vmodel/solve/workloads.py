@@ -12,8 +12,7 @@ from vmodel.solve.mva import exact_mva
 from vmodel.solve.queues import mg1_wait
 from vmodel.solve.rings import mg1k
 
-RHO_FULL = 1.0
-TINY = 1e-30
+WAITS = ("queueing", "full_ring")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +51,12 @@ def _wait(leg: Leg, seconds: Any) -> StageShare:
     return StageShare(
         stage="moderation_wait", resource=None, seconds=seconds, owner="", direction=leg.direction, when="idle"
     )
+
+
+def lower_bound(out: Outcome) -> float:
+    """Latency that no message undercuts: work and transit alone, without queueing, wake-ups and timers [s]."""
+    rows = (row for row in out.shares if row.when == "always" and row.stage not in WAITS)
+    return float(sum(plain(row.seconds) for row in rows))
 
 
 def _throttled(leg: Leg) -> bool:
@@ -104,7 +109,6 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     return Outcome(
         latency_s=locked,
         rate_per_s=rate,
-        lower_bound_s=total([plain(row.seconds) for row in shares if row.when == "always" and row.stage != "queueing"]),
         upper_rate_per_s=1 / larger(largest(list(d.values())), bus_s) if in_flight > 1 else in_flight / alone,
         demands_s=d,
         busy={**busy, "memory bus": bus_s * rate},
@@ -150,7 +154,6 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None,
     return Outcome(
         latency_s=transit,
         rate_per_s=rate,
-        lower_bound_s=transit,
         upper_rate_per_s=upper,
         demands_s=d,
         busy={**{k: v * rate for k, v in d.items()}, "memory bus": bus_s * rate},
@@ -228,13 +231,9 @@ def packets(leg: Leg, load: Load, *, variability: Mapping[str, float], ring: int
             )
         )
     latency = total([row.seconds for row in shares])
-    bound = total(
-        [plain(row.seconds) for row in shares if row.when == "always" and row.stage not in ("queueing", "full_ring")]
-    )
     return Outcome(
         latency_s=latency,
         rate_per_s=carried,
-        lower_bound_s=bound,
         upper_rate_per_s=capacity,
         demands_s=d,
         busy={**{k: v * carried for k, v in d.items()}, "memory bus": bus_s * carried},

@@ -1,0 +1,133 @@
+"""Laws of offered load: below capacity everything arrives, above it the bottleneck decides, and both have an answer."""
+
+import itertools
+import math
+
+import pytest
+
+from tests.strategies import label, of_workload
+from vmodel.library import tables
+from vmodel.library.profile import shipped
+from vmodel.solve.ask import predict
+from vmodel.units import BITS_PER_BYTE
+
+UNMODERATED = {"rx_usecs": 0, "pf_rx_usecs": 0, "device": "igbvf", "profile": "generic"}
+BELOW = (1e-6, 1e-3, 0.05, 0.2, 0.5, 0.7)
+NEAR = (0.9, 0.97, 0.999)
+OVER = (1.001, 1.1, 1.5, 3, 100)
+NEGLIGIBLE = 1e-6
+EXACT = 1e-9
+
+
+def loaded(path, chosen, share, **settings):
+    """The prediction at a share of the capacity, and the capacity."""
+    asked = {**chosen, **settings}
+    capacity = predict(path, load="max", **asked).messages_per_s
+    return predict(path, load=share * capacity, **asked), capacity
+
+
+def busy_seconds(answer):
+    """The latency without what is only paid by ends that were idle."""
+    return sum(share.seconds for share in answer.shares if share.when != "idle")
+
+
+@pytest.mark.parametrize("share", BELOW)
+def test_below_capacity_everything_offered_is_carried(path, share):
+    for chosen in of_workload(path, "packets"):
+        answer, capacity = loaded(path, chosen, share)
+        assert answer.messages_per_s == pytest.approx(share * capacity, rel=NEGLIGIBLE), label(answer)
+        assert answer.loss <= NEGLIGIBLE and not answer.saturated, label(answer)
+        assert "below capacity" in answer.regime, label(answer)
+
+
+@pytest.mark.parametrize("share", OVER)
+def test_overload_carries_the_capacity_loses_the_rest_and_has_a_latency(path, share):
+    for chosen in of_workload(path, "packets"):
+        answer, capacity = loaded(path, chosen, share)
+        assert answer.saturated and math.isfinite(answer.latency_s), label(answer)
+        assert answer.messages_per_s == pytest.approx(capacity, rel=EXACT), label(answer)
+        assert answer.loss == pytest.approx(1 - 1 / share, abs=NEGLIGIBLE), label(answer)
+        assert answer.busy[answer.bottleneck] == pytest.approx(1, rel=EXACT), label(answer)
+
+
+def test_carried_rate_never_falls_with_offered_load(path):
+    for chosen in of_workload(path, "packets"):
+        carried = [loaded(path, chosen, share)[0].messages_per_s for share in (*BELOW, *NEAR, 1.0, *OVER)]
+        assert all(b >= a * (1 - EXACT) for a, b in itertools.pairwise(carried)), chosen
+
+
+def test_loss_never_falls_with_offered_load(path):
+    for chosen in of_workload(path, "packets"):
+        losses = [loaded(path, chosen, share, ring_size=64)[0].loss for share in (*BELOW, *NEAR, 1.0, *OVER)]
+        assert all(b >= a - EXACT for a, b in itertools.pairwise(losses)), (chosen, losses)
+
+
+@pytest.mark.parametrize("profile", shipped())
+def test_latency_without_idle_wake_ups_never_falls_with_load(path, profile):
+    for chosen in of_workload(path, "packets"):
+        found = [
+            busy_seconds(loaded(path, chosen, share, **UNMODERATED | {"profile": profile})[0])
+            for share in (*BELOW, *NEAR, 1.001, 2)
+        ]
+        assert all(b >= a * (1 - EXACT) for a, b in itertools.pairwise(found)), (chosen, found)
+
+
+def test_idle_wake_ups_vanish_with_load(path):
+    for chosen in of_workload(path, "packets"):
+        paid = [
+            sum(s.seconds for s in answer.shares if s.when == "idle")
+            for answer in (loaded(path, chosen, share, **UNMODERATED)[0] for share in (1e-6, 0.2, 0.7, 0.97, 1.5))
+        ]
+        assert all(b <= a * (1 + EXACT) for a, b in itertools.pairwise(paid)), chosen
+        assert paid[-1] == 0, chosen
+
+
+@pytest.mark.parametrize("share", (*BELOW, *NEAR, 1.0, *OVER))
+def test_percentiles_are_ordered_at_any_load(path, share):
+    for chosen in of_workload(path, "packets"):
+        answer, _ = loaded(path, chosen, share)
+        percentiles = list(answer.percentiles_s.values())
+        assert percentiles == sorted(percentiles), label(answer)
+        assert answer.lower_bound_s <= answer.latency_s, label(answer)
+        assert sum(s.seconds for s in answer.shares) == pytest.approx(answer.latency_s, rel=EXACT), label(answer)
+
+
+def test_latency_at_vanishing_load_is_the_sum_of_the_stages(path):
+    for chosen in of_workload(path, "packets"):
+        answer, _ = loaded(path, chosen, 1e-9, **UNMODERATED)
+        queueing = sum(s.seconds for s in answer.shares if s.stage == "queueing")
+        assert queueing <= 1e-6 * answer.latency_s, label(answer)
+
+
+@pytest.mark.parametrize("timer_us", [50, 500])
+def test_moderation_under_load_waits_no_longer_than_its_timer(timer_us):
+    for share in (1e-6, 0.1, 0.5, 0.9):
+        answer, _ = loaded("vf", {"workload": "packets"}, share, rx_usecs=timer_us, profile="e5620-82576-2011")
+        waits = [s.seconds for s in answer.shares if s.stage == "moderation_wait"]
+        assert len(waits) == 1 and 0 <= waits[0] <= timer_us * 1e-6
+        assert answer.interrupts_per_s <= 1e6 / timer_us * (1 + EXACT)
+
+
+def test_loads_in_bits_and_in_packets_agree(path):
+    size = 512
+    rate = 1000.0
+    for chosen in of_workload(path, "packets"):
+        packets = predict(path, load=rate, size=size, **chosen)
+        bits = predict(path, load=f"{rate * size * BITS_PER_BYTE}bit/s", size=size, **chosen)
+        assert bits.latency_s == pytest.approx(packets.latency_s, rel=EXACT)
+        assert bits.messages_per_s == pytest.approx(packets.messages_per_s, rel=EXACT)
+
+
+def test_capacity_is_the_reciprocal_of_the_largest_demand(path):
+    for workload in ("packets", "stream"):
+        for chosen in of_workload(path, workload):
+            answer = predict(path, **chosen)
+            if answer.bottleneck != "window":
+                assert answer.messages_per_s * max(answer.demands_s.values()) == pytest.approx(1, rel=EXACT)
+                assert answer.bottleneck == max(answer.demands_s, key=answer.demands_s.__getitem__)
+
+
+def test_the_knee_is_continuous_in_the_carried_rate():
+    for path in tables.path_names():
+        below, capacity = loaded(path, {"workload": "packets"}, 1 - 1e-6)
+        assert below.messages_per_s == pytest.approx(capacity, rel=0.05)

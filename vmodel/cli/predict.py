@@ -1,0 +1,40 @@
+"""`vmodel predict`."""
+
+from typing import Any
+
+import click
+
+from vmodel.cli.options import asked, json_option, output_option, scenario_options
+from vmodel.cli.output import as_csv, as_json_text, ending, flat, say, say_json, write
+from vmodel.solve.solver import predict
+
+
+@click.command("predict")
+@scenario_options()
+@json_option
+@output_option("csv, json, md")
+def predict_command(as_json: bool, output: str | None, **flags: Any) -> None:
+    """Latency, throughput, rates, CPU and bottleneck of one configuration.
+
+    Without profile and topology those are taken on which the path is best known, and the answer says so.
+    """
+    kind = ending(output, ("csv", "json", "md"))
+    scenario, given = asked(flags)
+    prediction = predict(scenario)
+    if as_json or kind in ("csv", "json"):
+        from vmodel.report.record import as_json as record_of
+
+        record = record_of(prediction)
+        if as_json:
+            say_json(record)
+        if output is not None and kind != "md":
+            write(output, as_json_text(record) if kind == "json" else as_csv([flat(record)]))
+    if kind == "md" or not (as_json or output):
+        from vmodel.report.text import prediction_lines, prediction_markdown
+        from vmodel.solve.explain import idle_settings
+
+        idle = idle_settings(scenario, given)
+        if output is not None:
+            write(output, prediction_markdown(prediction, idle))
+        else:
+            say("\n".join(prediction_lines(prediction, idle)))
