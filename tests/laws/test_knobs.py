@@ -19,7 +19,7 @@ CONTEXTS = (  # what else must be set for a knob to matter: queues need flows, a
     {"batched_fetch": True},
     {"zero_copy_rx": True},
     {"dedicated_nic": True},
-    {"device": "ena", "adaptive_rx": False, "rx_usecs": 50, "rx_frames": 64},
+    {"device": "virtio_coal", "adaptive_rx": False, "rx_usecs": 50, "rx_frames": 64},
 )
 NUMBERS = (200, 7, 1, 2, 50, 1000, 9000)
 KNOBS = tables.knobs().values()

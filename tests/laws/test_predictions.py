@@ -148,6 +148,7 @@ def test_many_random_settings_never_give_nonsense(asked):
 
 def column_cases():
     """Every knob with a column of legal values, on paths in turn."""
+    cases = []
     paths = itertools.cycle(tables.path_names())
     for knob in tables.knobs().values():
         for workload in tables.WORKLOADS:
@@ -163,7 +164,8 @@ def column_cases():
             if knob.name == "mtu":
                 column = (576.0, 1500.0, 9000.0)
             path = next(p for p in paths if knob.name not in tables.endpoint(p).fixed)
-            yield pytest.param(knob.name, workload, path, column, id=f"{knob.name}-{workload}")
+            cases.append(pytest.param(knob.name, workload, path, column, id=f"{knob.name}-{workload}"))
+    return cases
 
 
 def check_column(path, name, column, **chosen):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from vmodel.config import scenario
 from vmodel.core.records import Observation, Profile, Scenario
 from vmodel.solve import compose
-from vmodel.solve.dual import Dual
-from vmodel.solve.solver import solve
+from vmodel.solve.dual import Dual, total
+from vmodel.solve.solver import GUEST_CPU, HOST_KINDS, solve
 from vmodel.units import BITS_PER_BYTE, BPS_PER_MBPS, US_PER_S
 
 Array = NDArray[np.float64]
@@ -95,11 +95,8 @@ def _packets(outcome: Any, s: Scenario, words: Mapping[str, Any]) -> Any:
 
 
 def _cores(outcome: Any, s: Scenario, words: Mapping[str, Any]) -> Any:
-    busy = [v for k, v in outcome.busy.items() if "CPU" in k or "worker" in k or "thread" in k or "core" in k]
-    total = busy[0]
-    for v in busy[1:]:
-        total = total + v
-    return total
+    demands = [v for k, v in outcome.demands_s.items() if k.startswith((GUEST_CPU, *HOST_KINDS))]
+    return total(demands) * outcome.rate_per_s
 
 
 METRIC: Mapping[str, Callable[[Any, Scenario, Mapping[str, Any]], Any]] = {

@@ -92,8 +92,7 @@ class Outcome:
     latency_s: Number
     rate_per_s: Number
     upper_rate_per_s: Number
-    demands_s: Mapping[str, Number]
-    busy: Mapping[str, Number]
+    demands_s: Mapping[str, Number]  # memory bus included; times rate: busy shares
     shares: tuple[StageShare, ...]
     regime: tuple[str, ...]
     saturated: bool

@@ -149,7 +149,7 @@ def prediction_lines(p: Prediction, idle: Mapping[str, str]) -> list[str]:
     lines += ["", "Where the time of a message goes (mean):"]
     lines += [f"  {line}" for line in aligned(breakdown_rows(p), HEADS, RIGHT)]
     lines.append("")
-    lines += [f"{name} does nothing here: {reason}" for name, reason in idle.items()]
+    lines += [f"{name} does not change the answer: {reason}" for name, reason in idle.items()]
     lines += [f"warning: {warning}" for warning in p.warnings]
     lines.append(f"{'standing'.ljust(LABEL)}{standing_text(p)}")
     lines.append(f"{'sources'.ljust(LABEL)}{', '.join(p.sources)}")
@@ -178,7 +178,7 @@ def prediction_markdown(p: Prediction, idle: Mapping[str, str]) -> str:
         answers.append((name or "percentiles", text))
     lines += ["", *markdown(answers, ("answer", "value")), "", "## Where the time of a message goes", ""]
     lines += [*markdown(breakdown_rows(p), HEADS, RIGHT), ""]
-    lines += [f"- `{name}` does nothing here: {reason}" for name, reason in idle.items()]
+    lines += [f"- `{name}` does not change the answer: {reason}" for name, reason in idle.items()]
     lines += [f"- warning: {warning}" for warning in p.warnings]
     lines += [f"- standing: {standing_text(p)}", f"- sources: {', '.join(p.sources)}"]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"

@@ -7,7 +7,7 @@ from typing import Any
 from vmodel.config import scenario
 from vmodel.core.records import Prediction, Scenario
 from vmodel.solve import evaluate, solver
-
+from vmodel.solve.dual import is_float
 
 BLOCK = 4096  # configurations at once: temporaries of 32 KiB are reused from cache and never mapped afresh
 
@@ -33,7 +33,7 @@ def answer_arrays(asked: Scenario) -> dict[str, Any]:
     """Answer a scenario whose knobs hold arrays, block by block, so that all intermediate values stay in cache."""
     import numpy  # the settings are arrays
 
-    given = {k: v for k, v in numbers(asked).items() if not evaluate.is_float(v)}
+    given = {k: v for k, v in numbers(asked).items() if not is_float(v)}
     shape = numpy.broadcast_shapes(*(v.shape for v in given.values()))
     flat = {k: numpy.broadcast_to(v, shape).reshape(-1) for k, v in given.items()}
     count = math.prod(shape)

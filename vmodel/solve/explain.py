@@ -149,7 +149,7 @@ def _answer(s: Scenario) -> _Answer:
     out = solver.solve(s, compose.parameter_values(s)).outcome
     main = out.latency_s if s.workload == "rr" else out.rate_per_s
     return _Answer(
-        main=main, rest=(out.latency_s, out.interrupts_per_s, out.loss, *out.busy.values()), regime=out.regime
+        main=main, rest=(out.latency_s, out.interrupts_per_s, out.loss, *(d * out.rate_per_s for d in out.demands_s.values())), regime=out.regime
     )
 
 

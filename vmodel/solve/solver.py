@@ -10,7 +10,7 @@ from vmodel.core.records import Interval, Outcome, Prediction, Scenario, StageSh
 from vmodel.library import tables
 from vmodel.library.profile import value_of
 from vmodel.solve import compose, evaluate, workloads
-from vmodel.solve.dual import Dual, is_float, larger, plain
+from vmodel.solve.dual import Dual, is_float, larger, plain, total
 from vmodel.solve.tails import add_times, constant_time, gamma_percentile, gamma_time
 from vmodel.sources import MEASURED, worst_standing
 from vmodel.units import BITS_PER_BYTE, US_PER_S
@@ -162,9 +162,8 @@ def predict(s: Scenario) -> Prediction:
     warnings, stretch = _warnings(s)
     log_sd = math.sqrt(_parameter_variance(s, elasticity) + stretch)
     titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
-    busy = {titles.get(k, k): plain(v) for k, v in out.busy.items()}
     demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
-    demand["memory bus"] = solved.bus_bytes / parameters["memory_bus_bytes_s"]
+    busy = {k: v * rate for k, v in demand.items()}
     size_bits = s.knobs["size"] * BITS_PER_BYTE
     both = 2 if s.workload == "rr" else 1
     bottleneck, slack = _bottleneck(s, out, demand, rate)
@@ -321,8 +320,13 @@ def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tu
     return tuple(sorted(found))
 
 
+def _work(out: Outcome, kinds: tuple[str, ...]) -> Any:
+    """Seconds per message on processors of these kinds."""
+    return total([v for k, v in out.demands_s.items() if k.startswith(kinds)])
+
+
 def columns(s: Scenario) -> dict[str, Any]:
-    """Answer a scenario whose knobs hold arrays: latency, rates and busy shares as arrays under the same names."""
+    """Answer a scenario whose knobs hold arrays: latency, rates and CPU as arrays under the same names."""
     parameters = compose.parameter_values(s)
     solved = solve(s, parameters)
     out = solved.outcome
@@ -334,7 +338,8 @@ def columns(s: Scenario) -> dict[str, Any]:
         "rate_pps": out.rate_per_s * solved.words["packets"] * both,
         "transactions_per_s": out.rate_per_s if s.workload == "rr" else None,
         "interrupts_per_s": out.interrupts_per_s,
-        "busy": dict(out.busy),
+        "cpu_host": out.rate_per_s * _work(out, HOST_KINDS),
+        "cpu_guest": out.rate_per_s * _work(out, (GUEST_CPU,)),
     }
 
 

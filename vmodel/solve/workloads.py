@@ -105,13 +105,11 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     if held:
         regime.append("hold-off timers add up")
     rate = in_flight / locked
-    busy = {k: v * rate for k, v in d.items()}
     return Outcome(
         latency_s=locked,
         rate_per_s=rate,
         upper_rate_per_s=1 / larger(largest(list(d.values())), bus_s) if in_flight > 1 else in_flight / alone,
-        demands_s=d,
-        busy={**busy, "memory bus": bus_s * rate},
+        demands_s={**d, "memory bus": bus_s},
         shares=tuple(shares),
         regime=tuple(regime),
         saturated=False,
@@ -155,8 +153,7 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None,
         latency_s=transit,
         rate_per_s=rate,
         upper_rate_per_s=upper,
-        demands_s=d,
-        busy={**{k: v * rate for k, v in d.items()}, "memory bus": bus_s * rate},
+        demands_s={**d, "memory bus": bus_s},
         shares=shares,
         regime=tuple(regime),
         saturated=True,
@@ -235,8 +232,7 @@ def packets(leg: Leg, load: Load, *, variability: Mapping[str, float], ring: int
         latency_s=latency,
         rate_per_s=carried,
         upper_rate_per_s=capacity,
-        demands_s=d,
-        busy={**{k: v * carried for k, v in d.items()}, "memory bus": bus_s * carried},
+        demands_s={**d, "memory bus": bus_s},
         shares=tuple(shares),
         regime=("saturated: the ring is full" if saturated else "below capacity", _poll_regime(leg)),
         saturated=saturated,
