@@ -9,7 +9,7 @@ from vmodel.config import scenario
 from vmodel.library import tables
 from vmodel.library.moderation import devices
 from vmodel.library.profile import shipped
-from vmodel.solve import ask, compose, solver
+from vmodel.solve import ask, compose, evaluate, solver
 
 HOST_VM = ("host-vm", "cross-host-vm")  # the topologies in which the direction matters
 SMALLEST = 1e-3  # where the logarithm of a range that begins at zero starts
@@ -70,6 +70,15 @@ def used_parameters(path, **settings):
     """The parameters of the stages on both ways of a scenario."""
     ways = compose.scenario_ways(scenario(path=path, **settings))
     return compose.used_parameters(ways.forward) | compose.used_parameters(ways.reverse)
+
+
+def counted(workload, words, arrays=False):
+    """All counts of one message of a workload beside the words they were made from, whatever stage needs them."""
+    out = dict(words)
+    for part, (function, names, _) in evaluate.module(arrays).TRAFFIC.items():
+        if part.partition("_")[0] == workload:
+            out.update(function(*[words[name] for name in names]))
+    return out
 
 
 def knob_values(name):

@@ -19,7 +19,7 @@ OF_PROFILES = [(name, parameter) for name in shipped() for parameter in profile(
 
 
 def answers(found):
-    return (found.latency_s, found.rate_per_s, found.interrupts_per_s, *found.busy.values())
+    return (found.latency_s, found.rate_per_s, found.interrupts_per_s, *found.demands_s.values())
 
 
 def moves(parameter, path, **settings):

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import sympy
 
-from tests.strategies import VARIANTS
+from tests.strategies import VARIANTS, counted
 from vmodel.config import scenario
 from vmodel.core.symbols import UNITS
 from vmodel.library import tables
@@ -38,7 +38,7 @@ def contexts():
 
 
 def words_of(workload, size, context):
-    return evaluate.traffic(workload, knob_words(**{**context, "size": size}))
+    return counted(workload, knob_words(**{**context, "size": size}))
 
 
 WORDS = [
@@ -140,8 +140,8 @@ def test_gradient_of_the_generated_code_is_what_a_small_step_gives(stage):
 def test_counts_keep_their_unit_when_every_byte_is_counted_in_another_unit(law):
     for context, size in itertools.product(contexts(), SIZES):
         words = knob_words(**{**context, "size": size})
-        counts = evaluate.traffic(law.name, words)
-        other = evaluate.traffic(law.name, scaled(words, UNITS.__getitem__))
+        counts = counted(law.name, words)
+        other = counted(law.name, scaled(words, UNITS.__getitem__))
         for word in law.counts:
             assert other[word] == pytest.approx(counts[word] * FACTORS[UNITS[word]], rel=EXACT), word
 

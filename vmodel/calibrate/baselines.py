@@ -13,6 +13,8 @@ from vmodel.core.records import Observation
 
 Array = NDArray[np.float64]
 Fold = tuple[tuple[int, ...], tuple[int, ...]]  # rows left out and rows learned from
+SCALES = (0.1, 100.0)  # length scales that are tried, in standard deviations of a feature
+FIRST_NOISE = 0.001  # variance of log(value) from which the search for the noise starts
 FEWEST = 6  # rows of one metric below which a Gaussian process cannot be tuned
 
 
@@ -116,9 +118,7 @@ def gaussian_process(rows: Sequence[Observation], folds: Sequence[Fold]) -> Arra
         if x.shape[1] == 0:
             continue
         x = (x - x.mean(axis=0)) / x.std(axis=0)
-        kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(np.ones(x.shape[1]), (1e-1, 1e3)) + WhiteKernel(
-            1e-3, (1e-6, 1.0)
-        )
+        kernel = ConstantKernel() * RBF(np.ones(x.shape[1]), SCALES) + WhiteKernel(FIRST_NOISE)
         process = GaussianProcessRegressor(kernel=kernel, normalize_y=True, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

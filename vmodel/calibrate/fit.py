@@ -123,9 +123,9 @@ def solve_map(
         jac=jacobian,
         bounds=(p.centre - BOUND_SD * p.spread, p.centre + BOUND_SD * p.spread),
         x_scale=p.spread,
-        xtol=1e-9,
-        ftol=1e-10,
-        gtol=1e-9,
+        xtol=1e-7,
+        ftol=1e-8,
+        gtol=1e-7,
         max_nfev=steps,
     )
     logs, exact = at(found.x)

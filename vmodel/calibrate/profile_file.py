@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vmodel.calibrate.fit import Fit
 from vmodel.core.records import Profile
 from vmodel.library.profile import FORMAT, from_tables
-from vmodel.library.tables import endpoint, priors
+from vmodel.library.tables import endpoint, knob, priors
 from vmodel.sources import FITTED
 
 Array = NDArray[np.float64]
@@ -79,7 +79,7 @@ def seen(fit: Fit) -> dict[str, dict[str, Any]]:
 
 
 def _default_size(profile: Profile, path: str) -> float:
-    return float(profile.machine.get("path_defaults", {}).get(path, {}).get("size", 1024.0))
+    return float(profile.machine.get("path_defaults", {}).get(path, {}).get("size", knob("size").default))
 
 
 def tables_of(fit: Fit, study: str) -> dict[str, Any]:

@@ -15,7 +15,13 @@ from vmodel.solve.compare import compare
 
 @click.command("compare")
 @scenario_options(several_paths=True)
-@click.option("--case", "cases", metavar="NAME=VALUE,...", multiple=True, help='one more case, as "path=vf,rx_usecs=10"; repeatable')
+@click.option(
+    "--case",
+    "cases",
+    metavar="NAME=VALUE,...",
+    multiple=True,
+    help='one more case, as "path=vf,rx_usecs=10"; repeatable',
+)
 @json_option
 @output_option("csv, json, md")
 def compare_command(cases: tuple[str, ...], as_json: bool, output: str | None, **flags: Any) -> None:

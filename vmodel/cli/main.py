@@ -12,9 +12,21 @@ from vmodel.errors import VmodelError, nearest, one_line, shown
 
 # name -> (module, attribute, what it answers)
 COMMANDS: dict[str, tuple[str, str, str]] = {
-    "predict": ("vmodel.cli.predict", "predict_command", "Latency, throughput, rates, CPU and bottleneck of one configuration."),
-    "explain": ("vmodel.cli.explain", "explain_command", "Where the time goes, the closed form, which settings matter and which do nothing."),
-    "compare": ("vmodel.cli.compare", "compare_command", "Several paths or configurations side by side, differing inputs first."),
+    "predict": (
+        "vmodel.cli.predict",
+        "predict_command",
+        "Latency, throughput, rates, CPU and bottleneck of one configuration.",
+    ),
+    "explain": (
+        "vmodel.cli.explain",
+        "explain_command",
+        "Where the time goes, the closed form, which settings matter and which do nothing.",
+    ),
+    "compare": (
+        "vmodel.cli.compare",
+        "compare_command",
+        "Several paths or configurations side by side, differing inputs first.",
+    ),
     "graph": ("vmodel.cli.graph", "graph_command", "The path as a picture or as Mermaid text."),
     "cite": ("vmodel.cli.cite", "cite_command", "Bibliography of what a prediction used."),
     "fit": ("vmodel.cli.calibration", "fit_command", "Parameters from measurements."),
@@ -60,13 +72,17 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, place[2]) for name, place in COMMANDS.items()])
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             raise click.UsageError(_meant(f"no such command: {shown(args[0])}", nearest(args[0], COMMANDS)), ctx)
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=LazyGroup, help=HELP, context_settings={"max_content_width": WIDTH, "help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, help=HELP, context_settings={"max_content_width": WIDTH, "help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, package_name="vmodel", prog_name="vmodel")
 def cli() -> None:
     """Group of all commands."""
@@ -99,7 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if reconfigure is not None:
             reconfigure(errors="replace")  # a terminal without our characters gets question marks
     try:
-        result = cli.main(args=None if arguments is None else list(arguments), prog_name="vmodel", standalone_mode=False)
+        result = cli.main(
+            args=None if arguments is None else list(arguments), prog_name="vmodel", standalone_mode=False
+        )
         sys.stdout.flush()
     except VmodelError as error:
         for line in error.lines():

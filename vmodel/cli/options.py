@@ -55,7 +55,9 @@ def complete(name: str) -> Callable[[click.Context, click.Parameter, str], list[
 
 def path_option(about: str, *, multiple: bool = False) -> Callable[[F], F]:
     """The --path flag."""
-    return click.option("--path", "path", metavar="PATH", multiple=multiple, help=about, shell_complete=complete("path"))
+    return click.option(
+        "--path", "path", metavar="PATH", multiple=multiple, help=about, shell_complete=complete("path")
+    )
 
 
 def json_option(function: F) -> F:
@@ -89,7 +91,9 @@ def scenario_options(*, several_paths: bool = False) -> Callable[[F], F]:
                 if name != "path"
             ),
             *(_knob_option(name, flag) for name, flag in FLAGS.items()),
-            click.option("--set", "set_", metavar="NAME=VALUE", multiple=True, help="any other knob or cost; repeatable"),
+            click.option(
+                "--set", "set_", metavar="NAME=VALUE", multiple=True, help="any other knob or cost; repeatable"
+            ),
             click.option("--config", metavar="FILE", help="TOML file with the same names; flags go first"),
         ]
         for option in reversed(options):

@@ -35,7 +35,9 @@ def ending(path: str | None, known: Sequence[str]) -> str | None:
     if found not in known:
         listed = ", ".join(f".{name}" for name in known)
         guess = nearest(found, known) if found else None
-        raise ConfigError([Fault(file="", key="-o", value=path, expected=f"a file that ends in {listed}", nearest=guess)])
+        raise ConfigError(
+            [Fault(file="", key="-o", value=path, expected=f"a file that ends in {listed}", nearest=guess)]
+        )
     target = Path(path)
     folder = target.parent
     if target.is_dir() or not folder.is_dir():
@@ -53,7 +55,9 @@ def write(path: str, content: str | bytes) -> None:
             file.write(content.encode("utf-8") if isinstance(content, str) else content)
         part.replace(target)
     except OSError as error:
-        raise ConfigError([Fault(file="", key="-o", value=path, expected=f"a writable file ({error.strerror})")]) from None
+        raise ConfigError(
+            [Fault(file="", key="-o", value=path, expected=f"a writable file ({error.strerror})")]
+        ) from None
     finally:
         part.unlink(missing_ok=True)
     click.echo(f"wrote {path}", err=True)

@@ -1,4 +1,4 @@
-"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key c6b54d3fdfcb8a26."""
+"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 1199b02c3d430afe."""
 
 from math import ceil, floor, sqrt
 
@@ -47,15 +47,15 @@ def stack_receive_gradient(receive_units, stack_receive_s):
     return (receive_units, )
 
 
-def copy_receive(bytes, cold_bytes, cold_copy_bytes_s, copy_bytes_s):
-    return cold_bytes/cold_copy_bytes_s + (bytes - cold_bytes)/copy_bytes_s
+def copy_receive(bytes, segment_cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return (bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s
 
 
-def copy_receive_gradient(bytes, cold_bytes, cold_copy_bytes_s, copy_bytes_s):
-    return (-cold_bytes/cold_copy_bytes_s**2, -(bytes - cold_bytes)/copy_bytes_s**2, )
+def copy_receive_gradient(bytes, segment_cold_bytes, cold_copy_bytes_s, copy_bytes_s):
+    return (-segment_cold_bytes/cold_copy_bytes_s**2, -(bytes - segment_cold_bytes)/copy_bytes_s**2, )
 
 
-def copy_receive_bus(bytes, cold_bytes):
+def copy_receive_bus(bytes, segment_cold_bytes):
     return 2*bytes
 
 
@@ -946,7 +946,7 @@ STAGES = {
     'copy_send': (copy_send, copy_send_gradient, copy_send_bus, ('bytes', 'cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011', 'garzarella2019'), 'The socket layer copies the message from user space into kernel buffers.'),
     'stack_send': (stack_send, stack_send_gradient, None, ('stack_units',), ('stack_segment_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack builds headers for each unit it hands down: a segment with TSO, a packet without.'),
     'stack_receive': (stack_receive, stack_receive_gradient, None, ('receive_units',), ('stack_receive_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack takes each received unit through IP and TCP: a segment with GRO, a packet without.'),
-    'copy_receive': (copy_receive, copy_receive_gradient, copy_receive_bus, ('bytes', 'cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011',), 'The socket layer copies the message from kernel buffers to user space.'),
+    'copy_receive': (copy_receive, copy_receive_gradient, copy_receive_bus, ('bytes', 'segment_cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011',), 'The socket layer copies the message from kernel buffers to user space; each segment starts on a cold page.'),
     'app_wake': (app_wake, app_wake_gradient, None, ('busy_poll',), ('process_wake_s',), None, 'idle', 0.5, ('dykman2007',), 'The scheduler wakes the sleeping receiver; an application that polls its socket does not sleep.'),
     'app_receive': (app_receive, app_receive_gradient, None, (), ('receive_call_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The application leaves the kernel with each message it receives.'),
     'loopback_queue': (loopback_queue, loopback_queue_gradient, None, ('segments',), ('loopback_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The loopback device puts each segment on the backlog of its own CPU.'),

@@ -43,8 +43,8 @@ def stack_receive(w: Words, p: Words) -> Expr:
 
 @stage(occupies=CPU, uses=COPY, cites=("ahern2011",))
 def copy_receive(w: Words, p: Words) -> Cost:
-    """The socket layer copies the message from kernel buffers to user space."""
-    return Cost(seconds=copy_seconds(w.cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes)
+    """The socket layer copies the message from kernel buffers to user space; each segment starts on a cold page."""
+    return Cost(seconds=copy_seconds(w.segment_cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes)
 
 
 @stage(occupies=None, uses={"process_wake_s": "s"}, when="idle", variability=0.5, cites=("dykman2007",))

@@ -5,7 +5,15 @@ from typing import Any
 from vmodel.core.records import Interval, Prediction
 from vmodel.report.record import as_json
 from vmodel.report.tables import aligned, markdown
-from vmodel.report.text import breakdown_rows, cores, knob_text, per_second, prediction_markdown, question, with_interval
+from vmodel.report.text import (
+    breakdown_rows,
+    cores,
+    knob_text,
+    per_second,
+    prediction_markdown,
+    question,
+    with_interval,
+)
 from vmodel.solve.compare import Comparison, Figure
 from vmodel.solve.explain import Effect, Explanation, ParameterUse
 from vmodel.units import US_PER_S, format_bitrate, format_rate, format_seconds, format_share
@@ -105,7 +113,11 @@ def _cost(p: ParameterUse) -> str:
     """Value and error in the parameter's unit; the digits follow the error."""
     error = p.value * p.log_error
     if p.unit == "s":
-        return f"{format_seconds(p.value, error)} ± {format_share(p.log_error, p.log_error / 2)}" if error else format_seconds(p.value)
+        return (
+            f"{format_seconds(p.value, error)} ± {format_share(p.log_error, p.log_error / 2)}"
+            if error
+            else format_seconds(p.value)
+        )
     text = f"{p.value:.4g} {p.unit}".rstrip()
     return f"{text} ± {format_share(p.log_error, p.log_error / 2)}" if error else text
 
@@ -121,7 +133,12 @@ def _tables(e: Explanation) -> list[tuple[str, list[tuple[str, ...]], tuple[str,
     sheet = [(f.stage, f.text, f"{f.about} [{', '.join(f.cites)}]") for f in e.formulas]
     return [
         ("Formula sheet", list(sheet), SHEET_HEADS, ""),
-        ("Costs behind the answer (elasticity: % of the answer per % of the cost)", _parameter_rows(e), PARAMETER_HEADS, "llr"),
+        (
+            "Costs behind the answer (elasticity: % of the answer per % of the cost)",
+            _parameter_rows(e),
+            PARAMETER_HEADS,
+            "llr",
+        ),
         ("Settings that matter (relative change of the answer)", list(mattering), EFFECT_HEADS, ""),
         ("Settings that do not change the answer", list(idle), IDLE_HEADS, ""),
     ]
@@ -186,7 +203,9 @@ def comparison_rows(c: Comparison) -> list[tuple[str, ...]]:
         for i, label in enumerate(c.labels):
             ratio = f.ratios[i]
             cell = _answer_cell(f.values[i], f.intervals[i], c.predictions[i].log_sd, f.unit)
-            rows.append((f.name if i == 0 else "", label, cell, "-" if ratio is None else f"{ratio:.3g}", f.verdicts[i]))
+            rows.append(
+                (f.name if i == 0 else "", label, cell, "-" if ratio is None else f"{ratio:.3g}", f.verdicts[i])
+            )
     for i, label in enumerate(c.labels):
         rows.append(("bottleneck" if i == 0 else "", label, c.predictions[i].bottleneck, "", ""))
     return rows
@@ -213,5 +232,3 @@ def comparison_markdown(c: Comparison) -> str:
     rows, heads = _differing_rows(c)
     parts = ["## What differs", "", *markdown(rows, heads), "", "## Answers", ""]
     return "\n".join([*parts, *markdown(comparison_rows(c), ANSWER_HEADS, "lllr")]) + "\n"
-
-

@@ -7,7 +7,9 @@ GAP = "  "
 NARROWEST = 24  # characters that a wrapped last column always gets
 
 
-def aligned(rows: Sequence[Sequence[str]], heads: Sequence[str], right: str = "", width: int | None = None) -> list[str]:
+def aligned(
+    rows: Sequence[Sequence[str]], heads: Sequence[str], right: str = "", width: int | None = None
+) -> list[str]:
     """Lines of a table; `right` has an `r` at the place of each column of numbers, `width` wraps the last column."""
     table = [list(heads), *(list(row) for row in rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]

@@ -143,7 +143,9 @@ def prediction_lines(p: Prediction, idle: Mapping[str, str]) -> list[str]:
     if p.scenario.device is not None:
         lines.append(f"  device {p.scenario.device}")
     lines += [f"  {name} {knob_text(name, p.scenario.knobs[name])}" for name in p.scenario.chosen if name != "size"]
-    lines += [f"  {name} {value:g} {tables.priors()[name].unit} (given)" for name, value in p.scenario.parameters.items()]
+    lines += [
+        f"  {name} {value:g} {tables.priors()[name].unit} (given)" for name, value in p.scenario.parameters.items()
+    ]
     lines.append("")
     lines += [f"{name.ljust(LABEL)}{text}" for name, text in _answers(p)]
     lines += ["", "Where the time of a message goes (mean):"]

@@ -45,7 +45,7 @@ FIGURES: tuple[tuple[str, str, Callable[[Prediction], float | None], Callable[[P
 
 
 def compare(cases: Iterable[Mapping[str, Any] | Scenario]) -> Comparison:
-    """Answer several configurations side by side; each is a Scenario or the arguments of `predict`. Raises ConfigError."""
+    """Answer several configurations side by side; each a Scenario or the arguments of `predict`. Raises ConfigError."""
     asked = [case if isinstance(case, Scenario) else scenario(**case) for case in cases]
     predictions = tuple(solver.predict(s) for s in asked)
     differing = _differing(asked)

@@ -50,8 +50,7 @@ class Dual:
     def __rtruediv__(self, other: Number) -> "Dual":
         return Dual(other / self.value, {n: -other * d / (self.value * self.value) for n, d in self.gradient.items()})
 
-    __array_priority__ = 1000  # array * Dual must come to __rmul__
-    __array_ufunc__ = None
+    __array_ufunc__ = None  # array * Dual must come to __rmul__
 
 
 def plain(x: Dual | Number) -> Number:

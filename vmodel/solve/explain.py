@@ -1,4 +1,4 @@
-"""Why an answer is what it is: costs with their sources, settings that matter, settings that do nothing here and why."""
+"""Why an answer is what it is: costs with their sources, settings that matter, settings that do nothing and why."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,7 +63,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterUse:
-    """A physical cost in an answer: value [SI], standard error of its logarithm, and relative change of the answer per relative change."""
+    """A physical cost in an answer: value [SI], standard error of its logarithm, % of the answer per % of the cost."""
 
     name: str
     value: float
@@ -149,7 +149,9 @@ def _answer(s: Scenario) -> _Answer:
     out = solver.solve(s, compose.parameter_values(s)).outcome
     main = out.latency_s if s.workload == "rr" else out.rate_per_s
     return _Answer(
-        main=main, rest=(out.latency_s, out.interrupts_per_s, out.loss, *(d * out.rate_per_s for d in out.demands_s.values())), regime=out.regime
+        main=main,
+        rest=(out.latency_s, out.interrupts_per_s, out.loss, *(d * out.rate_per_s for d in out.demands_s.values())),
+        regime=out.regime,
     )
 
 
@@ -282,12 +284,20 @@ def _used_words(s: Scenario, chain: Chain) -> dict[str, Any]:
 
 def _cutting_knobs(workload: str) -> set[str]:
     """Words that decide how a message is cut into packets, segments and notifications."""
-    table = evaluate.module(False).TRAFFIC
-    return {word for part in (workload, f"{workload}_vsock") if part in table for word in table[part][1]}
+    return set(evaluate.module(False).TRAFFIC[workload][1])
+
+
+def _vsock_words(workload: str, word: str | None) -> set[str]:
+    """Counts of vsock that rest on a word which nothing else rests on."""
+    part = evaluate.module(False).TRAFFIC.get(f"{workload}_vsock")
+    if part is None or word not in part[1] or word in _cutting_knobs(workload):
+        return set()
+    return set(part[2])
 
 
 def _stage_reason(s: Scenario, knob: tables.Knob, values: Sequence[float], base: _Answer) -> tuple[str, bool]:
     words = {knob.word or ("link_bytes_s" if knob.name == "link_gbps" else knob.name)}
+    words |= _vsock_words(s.workload, knob.word)
     for chain in _chains(s):
         before = _used_words(s, chain)
         for value in values:
@@ -363,7 +373,7 @@ def _crossings(s: Scenario, knob: tables.Knob, base: _Answer) -> tuple[float, ..
 
 
 def idle_settings(s: Scenario, given: Iterable[str]) -> Mapping[str, str]:
-    """Of the settings that a user gave, those that change nothing here, not even against their default: name -> reason."""
+    """Of the settings that a user gave, those that change nothing, not even against the default: name -> reason."""
     base = _answer(s)
     end = tables.endpoint(s.path)
     out: dict[str, str] = {}

@@ -166,6 +166,7 @@ def _leg(
     way: Chain,
     workload: str,
     polls: Mapping[str, sympy.Expr],
+    *,
     size: float | None = None,
 ) -> _Leg:
     """Add the counts and the stage times of one way."""
@@ -311,7 +312,7 @@ def _stream(program: _Program, s: Scenario) -> None:
     pace = program.add("pace", _largest([*named.values(), _bus(program, leg)]), "time per message of the busiest")
     if s.knobs["socket_buffer_bytes"] is not None:
         program.tag = "ack"
-        back = _leg(program, s, way.reverse, "rr", polls, compose.ACKNOWLEDGEMENT_BYTES)
+        back = _leg(program, s, way.reverse, "rr", polls, size=compose.ACKNOWLEDGEMENT_BYTES)
         trip = program.add("round_trip", transit + _sum(_paid(back, "always")), "message there, acknowledgement back")
         window = _symbol("size") * trip / _symbol("socket_buffer_bytes")
         pace = program.add("window_pace", _largest([pace, window]), "the window lets so much through per round trip")
