@@ -4,6 +4,7 @@ import csv
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,5 +110,4 @@ def close(predicted: float, measured: float, tolerance: float) -> bool:
 
 def rising(values: Iterable[float]) -> bool:
     """Whether no value falls below the one before."""
-    listed = list(values)
-    return all(b >= a for a, b in zip(listed, listed[1:], strict=False))
+    return all(b >= a for a, b in pairwise(values))

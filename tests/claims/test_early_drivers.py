@@ -32,7 +32,9 @@ def test_claim_45_without_scatter_gather_the_stream_is_flat_and_with_it_it_rises
     flat = [mbps(KVM_PV, size=s, **ON_BLADE) for s in STREAM_SIZES]
     assert all(close(x, 520, 0.05) for x in flat)
     offload = {"tso": True, "gro": True, **ON_BLADE}
-    without, pieces = ([mbps(KVM_PV, size=s, scatter_gather=sg, **offload) for s in STREAM_SIZES] for sg in (False, True))
+    without, pieces = (
+        [mbps(KVM_PV, size=s, scatter_gather=sg, **offload) for s in STREAM_SIZES] for sg in (False, True)
+    )
     assert max(without) / min(without) < 1.05
     assert pieces[-1] > 3 * pieces[0] > 3 * without[0]
 
@@ -84,7 +86,10 @@ def test_claim_51_every_doubted_row_carries_its_doubt():
     doubted = [r for r in seen if r.path == KVM_RTL or (r.path == XEN_UM and r.workload == "stream")]
     assert doubted and all("doubtful" in r.note for r in doubted)
     scheduled = {"io_thread_wake", "vcpu_wake", "domain_wake", "hvm_event"}
-    layers = {path: {n for n in names(ask(path, workload="rr", size=64, **ON_BLADE)) if n in scheduled} for path in (KVM_PV, XEN_UM)}
+    layers = {
+        path: {n for n in names(ask(path, workload="rr", size=64, **ON_BLADE)) if n in scheduled}
+        for path in (KVM_PV, XEN_UM)
+    }
     assert layers == {KVM_PV: {"io_thread_wake", "vcpu_wake"}, XEN_UM: {"domain_wake", "hvm_event"}}
 
 

@@ -22,7 +22,10 @@ from tests.claims.asking import (
 
 
 def test_question_01_should_a_vf_generally_win():
-    wins = {t: us("vf", topology=t, rx_usecs=10) < us("virtio-vhost", topology=t) for t in ("host-vm", "cross-host-vm", "cross-vm-vm")}
+    wins = {
+        t: us("vf", topology=t, rx_usecs=10) < us("virtio-vhost", topology=t)
+        for t in ("host-vm", "cross-host-vm", "cross-vm-vm")
+    }
     assert wins == {"host-vm": False, "cross-host-vm": True, "cross-vm-vm": True}
 
 
@@ -37,11 +40,18 @@ def test_question_02_what_makes_a_vf_faster():
 
 def test_question_03_which_copies_are_on_which_path():
     copies = {
-        (path, d): round(bus_per_byte(ask(path, workload="stream", topology="host-vm", direction=d, size=65536, profile=DELL)) / 2)
+        (path, d): round(
+            bus_per_byte(ask(path, workload="stream", topology="host-vm", direction=d, size=65536, profile=DELL)) / 2
+        )
         for path in ("virtio-qemu", "virtio-vhost")
         for d in ("to-vm", "from-vm")
     }  # two of them between user space and kernel of the ends
-    assert copies == {("virtio-qemu", "to-vm"): 4, ("virtio-qemu", "from-vm"): 3, ("virtio-vhost", "to-vm"): 3, ("virtio-vhost", "from-vm"): 3}
+    assert copies == {
+        ("virtio-qemu", "to-vm"): 4,
+        ("virtio-qemu", "from-vm"): 3,
+        ("virtio-vhost", "to-vm"): 3,
+        ("virtio-vhost", "from-vm"): 3,
+    }
 
 
 def test_question_04_a_dma_engine_differs_from_zero_copy_on_the_bus():
@@ -76,7 +86,9 @@ def test_question_08_the_floor_of_a_native_pair_is_waking_up():
 
 def test_question_09_inside_one_host_the_vf_pays_for_the_adapter():
     vf, virtio = (ask(path, workload="rr", topology="host-vm", rx_usecs=10) for path in ("vf", "virtio-vhost"))
-    hardware = seconds(vf, "pcie_link", "pcie_transit", "nic_dma", "embedded_switch", "end_interrupt", "nic_reap", "idle_exit")
+    hardware = seconds(
+        vf, "pcie_link", "pcie_transit", "nic_dma", "embedded_switch", "end_interrupt", "nic_reap", "idle_exit"
+    )
     assert vf.latency_s > virtio.latency_s and hardware > vf.latency_s - virtio.latency_s
     assert seconds(virtio, "pcie_link", "nic_dma") == 0
 
@@ -112,11 +124,16 @@ def test_question_12_the_bottleneck_of_kvm_pv_is_its_io_thread():
 def test_question_13_copying_into_the_guest_can_exceed_flipping_pages():
     assert mbps("xen-hvm-pv", size=65536, profile=BLADE) > mbps("xen-pv", size=65536, profile=BLADE)
     flip = ask("xen-pv", workload="stream", size=65536, profile=BLADE)
-    assert seconds(flip, "grant_flip") > seconds(ask("xen-hvm-pv", workload="stream", size=65536, profile=BLADE), "grant_copy")
+    assert seconds(flip, "grant_flip") > seconds(
+        ask("xen-hvm-pv", workload="stream", size=65536, profile=BLADE), "grant_copy"
+    )
 
 
 def test_question_16_the_stream_loses_on_transmit_and_not_on_receive():
-    change = {d: pps("virtio-user", direction=d, size=s, batched_fetch=True) / pps("virtio-user", direction=d, size=s) for d, s in (("from-vm", 64), ("to-vm", 60))}
+    change = {
+        d: pps("virtio-user", direction=d, size=s, batched_fetch=True) / pps("virtio-user", direction=d, size=s)
+        for d, s in (("from-vm", 64), ("to-vm", 60))
+    }
     assert change["from-vm"] < 1 < change["to-vm"]
 
 
@@ -168,7 +185,9 @@ def test_question_25_a_larger_packet_batch_brings_little_beyond_64(direction):
 
 
 def test_question_26_for_the_base_a_descriptor_batch_means_nothing():
-    found = [ask("virtio-user", workload="packets", direction="to-vm", size=60, descriptor_batch=n) for n in (0, 64, 512)]
+    found = [
+        ask("virtio-user", workload="packets", direction="to-vm", size=60, descriptor_batch=n) for n in (0, 64, 512)
+    ]
     assert len({p.rate_pps for p in found}) == 1
     patched = ask("virtio-user", workload="packets", direction="to-vm", size=60, batched_fetch=True)
     assert seconds(patched, "vhost_translate") < seconds(found[0], "vhost_translate")

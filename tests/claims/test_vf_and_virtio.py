@@ -99,7 +99,9 @@ def test_claim_07_a_gigabit_is_within_reach_of_an_emulated_card():
     assert p.throughput_interval_bps.high >= 889e6  # the least of the figures that were called line rate
 
 
-@pytest.mark.parametrize(("path", "topology"), [*VF_PLACES, ("virtio-vhost", "cross-host-vm"), ("native", "cross-host-host")])
+@pytest.mark.parametrize(
+    ("path", "topology"), [*VF_PLACES, ("virtio-vhost", "cross-host-vm"), ("native", "cross-host-host")]
+)
 def test_claim_08_the_whole_set_is_predicted_again_at_10_gigabits(path, topology):
     ten = ask(path, workload="stream", topology=topology, link_gbps=10, size=65536)
     one = ask(path, workload="stream", topology=topology, link_gbps=1, size=65536)
@@ -145,7 +147,13 @@ def test_claim_13_an_assigned_pf_comes_close_to_185us_and_is_marked_as_never_mea
 @pytest.mark.parametrize("path", ["native", "vf", "native-vf"])
 def test_claim_14_latency_splits_into_moderation_nic_pcie_wire_and_stack(path):
     p = ask(path, workload="rr")
-    for group in (["moderation_wait"], ["nic_dma"], ["pcie_link", "pcie_transit"], ["wire"], ["stack_send", "stack_receive"]):
+    for group in (
+        ["moderation_wait"],
+        ["nic_dma"],
+        ["pcie_link", "pcie_transit"],
+        ["wire"],
+        ["stack_send", "stack_receive"],
+    ):
         assert seconds(p, *group) > 0
     assert sum(r.seconds for r in p.shares) == pytest.approx(p.latency_s, rel=1e-9)
     assert seconds(p, "moderation_wait") > 0.3 * p.latency_s
@@ -169,7 +177,9 @@ def test_claim_16_rx_usecs_3_is_an_adaptive_mode_that_waits_no_less_than_10(path
 @pytest.mark.parametrize(("topology", "measured"), [("host-vm", 158), ("cross-host-vm", 181), ("cross-vm-vm", 255)])
 def test_claim_17_at_10us_the_path_decides_again_and_throughput_stays(topology, measured):
     assert close(us("vf", topology=topology, rx_usecs=10), measured, NOISE_2011)
-    assert close(mbps("vf", topology=topology, rx_usecs=10, nodelay=True), mbps("vf", topology=topology, nodelay=True), 0.10)
+    assert close(
+        mbps("vf", topology=topology, rx_usecs=10, nodelay=True), mbps("vf", topology=topology, nodelay=True), 0.10
+    )
     below = ask("vf", workload="rr", topology=topology, rx_usecs=5)
     assert below.latency_s == ask("vf", workload="rr", topology=topology, rx_usecs=10).latency_s
     assert any("outside what igbvf takes" in w for w in below.warnings)

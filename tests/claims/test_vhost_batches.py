@@ -65,7 +65,7 @@ def test_claim_55_no_more_descriptors_are_fetched_than_there_are():
 
 @WAYS
 def test_claim_56_the_buffer_interface_stays_within_what_three_sessions_disagree_about(way, noise):
-    # A gain is claimed for every test, but the figures have it between -2 and +10 % on transmit, -3 and +1 % on receive.
+    # A gain is claimed; the figures have it between -2 and +10 % on transmit, -3 and +1 % on receive.
     least, most = (-0.022, 0.101) if way is TX else (-0.026, 0.011)
     assert least - noise < rate(way, BUF_API) / rate(way, BATCH) - 1 < most + noise
 
@@ -152,7 +152,7 @@ def test_claim_80_receive_gains_most_at_size_one_and_saturates():
 def test_claim_81_descriptor_batches_cost_transmit_a_little_and_help_receive_until_64():
     for variant in (BATCH, BUF_API):
         losses = [1 - rate(TX, variant, descriptor_batch=n) / rate(TX, BASE) for n in DESCRIPTORS]
-        assert all(0 < x for x in losses) and all(abs(x - 0.025) < NOISE_TX for x in losses)
+        assert all(x > 0 for x in losses) and all(abs(x - 0.025) < NOISE_TX for x in losses)
         gains = [rate(RX, variant, descriptor_batch=n) / rate(RX, BASE) - 1 for n in DESCRIPTORS]
         assert rising(gains)
         assert abs(gains[0]) < NOISE_RX and abs(gains[3] - 0.055) < NOISE_RX
@@ -173,7 +173,14 @@ def test_observation_o10_two_days_differ_by_4_percent_on_transmit_and_the_model_
     assert second * (1 - NOISE_TX / 2) < rate(TX, BASE, batch=64) < first * (1 + NOISE_TX / 2)
 
 
-COUNTED = {"004-021": "004-028", "004-023": "004-031", "004-025": "004-034", "004-055": "004-049", "004-057": "004-051", "004-059": "004-053"}
+COUNTED = {
+    "004-021": "004-028",
+    "004-023": "004-031",
+    "004-025": "004-034",
+    "004-055": "004-049",
+    "004-057": "004-051",
+    "004-059": "004-053",
+}
 
 
 @pytest.mark.parametrize("counted", COUNTED)

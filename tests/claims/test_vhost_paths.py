@@ -2,7 +2,22 @@
 
 import pytest
 
-from tests.claims.asking import BROADWELL, NOISE_RX, NOISE_TX, ask, close, context, demand, mbps, names, pps, rising, rows, seconds, us
+from tests.claims.asking import (
+    BROADWELL,
+    NOISE_RX,
+    NOISE_TX,
+    ask,
+    close,
+    context,
+    demand,
+    mbps,
+    names,
+    pps,
+    rising,
+    rows,
+    seconds,
+    us,
+)
 from vmodel.errors import ConfigError
 
 BRIDGED = {"topology": "vm-vm", "profile": BROADWELL}
@@ -40,7 +55,10 @@ def test_claim_62_late_notifications_set_the_kernel_apart_from_poll_mode_drivers
 def test_claim_63_two_guests_on_an_outer_bridge_are_a_row_of_their_own():
     p = ask("virtio-vhost", workload="packets", size=64, **BRIDGED)
     assert names(p).count("bridge") == 1 and not {"wire", "nic_dma"} & set(names(p))
-    assert {k for k in p.demands_s if k.startswith("vhost worker")} == {"vhost worker (sender)", "vhost worker (receiver)"}
+    assert {k for k in p.demands_s if k.startswith("vhost worker")} == {
+        "vhost worker (sender)",
+        "vhost worker (receiver)",
+    }
     assert close(p.rate_pps, pps("virtio-vhost", size=64, bridge=False, **BRIDGED), 0.01)
 
 
@@ -60,7 +78,10 @@ def test_claim_66_sent_received_and_dropped_packets_are_told_apart():
     below, above = (ask("virtio-vhost", workload="packets", load=f * capacity, size=64, **BRIDGED) for f in (0.5, 2))
     assert below.loss < 1e-6 and below.messages_per_s == pytest.approx(0.5 * capacity, rel=1e-5)
     assert above.loss == pytest.approx(0.5, rel=0.01) and above.messages_per_s == pytest.approx(capacity)
-    near = [ask("virtio-vhost", workload="packets", load=0.97 * capacity, size=64, ring_size=n, **BRIDGED) for n in (8, 64, 512)]
+    near = [
+        ask("virtio-vhost", workload="packets", load=0.97 * capacity, size=64, ring_size=n, **BRIDGED)
+        for n in (8, 64, 512)
+    ]
     assert rising(-p.loss for p in near) and near[0].loss > near[-1].loss
 
 
@@ -78,7 +99,11 @@ def test_claim_67_idle_states_and_wake_ups_are_costs_that_can_be_taken_away():
 @WAYS
 def test_claim_68_a_saving_for_each_packet_counts_less_as_packets_grow(way):
     sizes = (64, 256, 1024, 1500)
-    gains = [pps("virtio-user", direction=way["direction"], size=s, batch=64) / pps("virtio-user", direction=way["direction"], size=s, batch=1) for s in sizes]
+    gains = [
+        pps("virtio-user", direction=way["direction"], size=s, batch=64)
+        / pps("virtio-user", direction=way["direction"], size=s, batch=1)
+        for s in sizes
+    ]
     assert rising(-g for g in gains) and gains[0] - 1 > 1.5 * (gains[-1] - 1) > 0
 
 
@@ -166,7 +191,7 @@ GROUPS = {
 
 
 def unlisted(way):
-    """Share of the samples that the base listing leaves out: it may belong to any group (9 % sending, 5 % receiving)."""
+    """Share of samples that the base listing leaves out, of whatever group: 9 % sending, 5 % receiving."""
     return 1 - sum(profiled(way, "base", g) for g in (*GROUPS, "bridge_stack"))
 
 

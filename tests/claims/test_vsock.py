@@ -8,7 +8,11 @@ from tests.claims.asking import NOISE_2019, VSOCK_HOST, ask, close, mbps, off, r
 from vmodel.errors import ConfigError
 
 BEFORE = {"rx_buffer_bytes": 4096, "credit_per_packet": True, "merge_rx_buffers": False}
-CHANGES = {"buffers": {"rx_buffer_bytes": 65536}, "credit": {"credit_per_packet": False}, "merging": {"merge_rx_buffers": True}}
+CHANGES = {
+    "buffers": {"rx_buffer_bytes": 65536},
+    "credit": {"credit_per_packet": False},
+    "merging": {"merge_rx_buffers": True},
+}
 SIZES = (64, 256, 512, *(1024 << n for n in range(10)))
 SMALL, LARGE = (1024, 2048, 4096, 8192), (65536, 131072, 262144, 524288)
 BOTH_WAYS = ("to-vm", "from-vm")
@@ -20,7 +24,15 @@ def vsock(size, direction, **settings):
 
 
 def tcp(size, direction, nodelay=False, **settings):
-    return mbps("virtio-vhost", profile=VSOCK_HOST, topology="host-vm", size=size, direction=direction, nodelay=nodelay, **settings)
+    return mbps(
+        "virtio-vhost",
+        profile=VSOCK_HOST,
+        topology="host-vm",
+        size=size,
+        direction=direction,
+        nodelay=nodelay,
+        **settings,
+    )
 
 
 def measured(direction, size, *, path="vsock", **knobs):
@@ -52,7 +64,9 @@ def test_claim_33_larger_buffers_mean_fewer_packets_and_more_throughput_of_large
         assert vsock(1024, direction, **{**BEFORE, **CHANGES["buffers"]}) == vsock(1024, direction, **BEFORE)
 
 
-@pytest.mark.parametrize(("buffer", "size", "packets"), [(4096, 65536, 16), (65536, 65536, 1), (65536, 1024, 1), (4096, 5000, 2)])
+@pytest.mark.parametrize(
+    ("buffer", "size", "packets"), [(4096, 65536, 16), (65536, 65536, 1), (65536, 1024, 1), (4096, 5000, 2)]
+)
 def test_claim_33_packets_per_message_are_size_over_buffer_size(buffer, size, packets):
     p = ask("vsock", workload="stream", size=size, rx_buffer_bytes=buffer)
     assert p.rate_pps / p.messages_per_s == pytest.approx(packets)

@@ -25,7 +25,8 @@ def features(rows: Sequence[Observation]) -> tuple[Array, Array]:
     labels = []
     for r in rows:
         switches = {f"{k}={r.knobs[k]}" for k in r.knobs if k not in numeric}
-        labels.append({r.path, r.peer, r.topology, r.workload, r.direction, *switches} - {""})
+        unset = {f"{k} unset" for k in numeric if k not in r.knobs}
+        labels.append({r.path, r.peer, r.topology, r.workload, r.direction, *switches, *unset} - {""})
     for label in sorted(set().union(*labels)):
         column = [1.0 if label in own else 0.0 for own in labels]
         columns.append(column)
