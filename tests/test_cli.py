@@ -25,8 +25,8 @@ def ran(capsys, *arguments):
 
 def shell(*arguments, **options):
     return subprocess.run(
-        [sys.executable, "-m", "vmodel", *arguments], cwd=HOME, capture_output=True, text=True, timeout=120, check=False,
-        **options,
+        [sys.executable, "-m", "vmodel", *arguments], cwd=HOME, capture_output=True, text=True, timeout=120,
+        check=False, **options,
     )  # fmt: skip
 
 
@@ -220,7 +220,7 @@ BAD = [
     (["predict", "--path", "vf", "--set", "rx_usec=1"], 'did you mean "rx_usecs"?'),
     (["predict", "--path", "vf", "--set", "rx_usecs"], "name=value"),
     (["predict", "--path", "vf", "--set", "=1"], "name=value"),
-    (["predict", "--path", "vf", "--set", "mtu=1", "--set", "mtu=2"], "one value only"),
+    (["predict", "--path", "vf", "--set", "mtu=1500", "--set", "mtu=2000"], "one value only"),
     (["predict", "--path", "vf", "--rx-usecs", "1", "--set", "rx-usecs=2"], "one value only"),
     (["predict", "--path", "vf", "--set", "vcpu_wake_s=-1"], "positive"),
     (["predict", "--path", "vf", "--set", "vcpu_wake_s=nan"], "positive"),

@@ -9,8 +9,12 @@ from vmodel.library import tables
 from vmodel.solve import compose, evaluate
 
 ADAPTER = {"pcie_transit", "pcie_link", "nic_dma"}
-KERNEL_GUESTS = [n for n in tables.path_names() if tables.endpoint(n).place == "guest" and tables.endpoint(n).attach == "kernel"]
-NIC_GUESTS = [n for n in tables.path_names() if tables.endpoint(n).place == "guest" and tables.endpoint(n).attach == "nic"]
+KERNEL_GUESTS = [
+    n for n in tables.path_names() if tables.endpoint(n).place == "guest" and tables.endpoint(n).attach == "kernel"
+]
+NIC_GUESTS = [
+    n for n in tables.path_names() if tables.endpoint(n).place == "guest" and tables.endpoint(n).attach == "nic"
+]
 
 
 def ways(path, topology, **settings):

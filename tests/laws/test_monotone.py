@@ -114,7 +114,9 @@ def test_a_throttle_locks_a_ping_pong(path, us):
 
 
 @pytest.mark.parametrize("us", [10, 100, 300])
-@pytest.mark.parametrize(("path", "topology"), [("vf", "cross-vm-vm"), ("vf", "vm-vm"), ("native-vf", "cross-host-host")])
+@pytest.mark.parametrize(
+    ("path", "topology"), [("vf", "cross-vm-vm"), ("vf", "vm-vm"), ("native-vf", "cross-host-host")]
+)
 def test_a_hold_off_adds_its_time_at_each_receiving_end(path, topology, us):
     asked = {"device": HELD_OFF, "topology": topology, "workload": "rr"}
     free = predict(path, rx_usecs=0, **asked).latency_s

@@ -229,3 +229,9 @@ def test_columns_have_the_shape_of_the_question(path, workload):
 def test_questions_that_make_no_sense_are_refused_never_crash():
     with pytest.raises(VmodelError):
         predict("vsock", peer="host-kernel")
+
+
+@pytest.mark.parametrize(("name", "column"), [("adaptive_rx", (0.0, 1.0)), ("rx_frames", (1.0, 64.0))])
+@pytest.mark.parametrize("workload", tables.WORKLOADS)
+def test_a_column_of_moderation_settings_answers_as_its_values_do(workload, name, column):
+    check_column("vf", name, column, workload=workload, device="virtio_coal", rx_usecs=50, profile="generic")

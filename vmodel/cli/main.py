@@ -7,7 +7,6 @@ from importlib import import_module
 
 import click
 
-from vmodel import __version__
 from vmodel.errors import VmodelError, nearest, one_line, shown
 
 # name -> (module, attribute, what it answers)
@@ -83,7 +82,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup, help=HELP, context_settings={"max_content_width": WIDTH, "help_option_names": ["-h", "--help"]}
 )
-@click.version_option(__version__, package_name="vmodel", prog_name="vmodel")
+@click.version_option(import_module("vmodel").__version__, prog_name="vmodel")
 def cli() -> None:
     """Group of all commands."""
 

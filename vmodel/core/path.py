@@ -81,7 +81,8 @@ def chain(
     direct = False
     if ends & set(INSIDE_ONLY):
         if not (same and len(ends) == 1):
-            raise ScenarioError("peer", receiver.name, f"an end on the same host that speaks {sender.attach}")
+            inner, other = (sender, receiver) if sender.attach in INSIDE_ONLY else (receiver, sender)
+            raise ScenarioError("peer", other.name, f"an end on the same host that speaks {inner.attach}")
         direct = True
     elif same and len(ends) == 1 and sender.attach in ("kernel", "macvtap", "switch"):
         direct = True

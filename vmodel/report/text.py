@@ -85,17 +85,20 @@ def question(s: Scenario) -> str:
 
 
 def _answers(p: Prediction) -> list[tuple[str, str]]:
-    rows = [("latency", with_interval(p.latency_s or 0.0, p.latency_interval_s, _latency_log_sd(p), format_seconds))]
+    latency = with_interval(p.latency_s or 0.0, p.latency_interval_s, _latency_log_sd(p), format_seconds)
     error = _latency_log_sd(p)
     marks = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"))
     found = [f"{name} {format_seconds(p.percentiles_s[q], p.percentiles_s[q] * error)}" for q, name in marks]
-    rows.append(("", ", ".join(found)))
+    times = [("latency", latency), ("", ", ".join(found))]
+    rows = times if p.scenario.workload == "rr" else []
     rows.append(("throughput", with_interval(p.throughput_bps, p.throughput_interval_bps, p.log_sd, format_bitrate)))
     rows.append(("packet rate", with_interval(p.rate_pps, p.rate_interval_pps, p.log_sd, format_rate)))
     if p.transactions_per_s is not None:
         rows.append(
             ("transactions", with_interval(p.transactions_per_s, p.transactions_interval_per_s, p.log_sd, per_second))
         )
+    if p.scenario.workload != "rr":
+        rows += times
     if p.loss > 0:
         rows.append(("loss", format_share(p.loss)))
     rows.append(("interrupts", per_second(p.interrupts_per_s, p.interrupts_per_s * p.log_sd)))

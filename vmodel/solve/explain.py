@@ -26,7 +26,16 @@ ONLY_FOR = {"in_flight": "rr", "socket_buffer_bytes": "stream", "ring_size": "pa
     compose.POLLS, "rr"
 )
 WHOLE = ("number",)  # kinds of knob that are counts
-FIRST_TRIAL = {"busy_poll": 50.0, "halt_poll": 50.0, "worker_poll": 50.0, "rx_usecs": 10.0, "pf_rx_usecs": 10.0}
+FIRST_TRIAL = {
+    "busy_poll": 50.0,
+    "halt_poll": 50.0,
+    "worker_poll": 50.0,
+    "rx_usecs": 10.0,
+    "pf_rx_usecs": 10.0,
+    "socket_buffer_bytes": 65536.0,
+}
+LONG_BYTES = 262144.0  # a message of many packets and segments
+ONE_GUEST = ("host-vm", "cross-host-vm")  # topologies whose directions differ
 GIVEN = "given"  # standing of a parameter that the user set
 
 
@@ -382,7 +391,7 @@ def idle_settings(s: Scenario, given: Iterable[str]) -> Mapping[str, str]:
             out[name] = f"an offered load acts on packets only, and this is {s.workload}"
         elif name == "device" and not any(compose.device_of(s, c) == s.device for c in _chains(s)):
             out[name] = f"no receiver of {s.path} in {s.topology} is interrupted by such a device"
-        elif name == "direction" and (s.workload == "rr" or s.topology not in ("host-vm", "cross-host-vm")):
+        elif name == "direction" and (s.workload == "rr" or s.topology not in ONE_GUEST):
             out[name] = "a round trip goes both ways" if s.workload == "rr" else f"{s.topology} is the same both ways"
         elif name in tables.knobs() and name not in end.fixed:
             if _changes_at(s, name, _default(s, name), base):
@@ -446,5 +455,20 @@ def workloads_of(path: str) -> tuple[Scenario, ...]:
 
 def active_knobs(path: str) -> tuple[str, ...]:
     """The knobs that change something on a path, whatever the workload."""
-    found = {e.knob for s in workloads_of(path) for e in effects(s) if e.matters or e.begins_at}
-    return tuple(name for name in tables.knobs() if name in found)
+    asked = [s for one in workloads_of(path) for s in _variants(one)]
+    bases = [_answer(s) for s in asked]
+    pairs = list(zip(asked, bases, strict=True))
+    return tuple(name for name, k in tables.knobs().items() if any(_moves(s, k, base) for s, base in pairs))
+
+
+def _variants(s: Scenario) -> tuple[Scenario, ...]:
+    """A scenario as it is, and with long messages, two queues and no moderation, both ways where they differ."""
+    off = {"rx_usecs": 0.0, "pf_rx_usecs": 0.0, "adaptive_rx": 0.0}
+    bare = replace(s, knobs={**s.knobs, **off, "size": LONG_BYTES, "queues": 2.0, "flows": 2.0, "vcpus": 2.0})
+    return (s, bare, replace(bare, direction="from-vm")) if s.topology in ONE_GUEST else (s, bare)
+
+
+def _moves(s: Scenario, knob: tables.Knob, base: _Answer) -> bool:
+    if knob.name in tables.endpoint(s.path).fixed:
+        return False
+    return any(_change(_answer(_with(s, knob.name, v)).main, base.main) != 0.0 for v in _other_values(s, knob))
