@@ -25,8 +25,8 @@ def faults(**asked):
 
 def test_every_fault_is_told_at_once_with_the_nearest_name():
     found = faults(
-        topology="vm-v", workload="rrr", direction="to-v", peer="nativ", device="igb-vf", rx_usec=3, size=-1, load="2 kp",
-        exit_s=-1,
+        topology="vm-v", workload="rrr", direction="to-v", peer="nativ", device="igb-vf", rx_usec=3, size=-1,
+        load="2 kp", exit_s=-1,
     )  # fmt: skip
     assert {key: fault.nearest for key, fault in found.items()} == {
         "topology": "vm-vm", "workload": "rr", "direction": "to-vm", "peer": "native", "device": "igbvf",

@@ -188,7 +188,3 @@ def test_observation_o8_the_work_helps_small_messages_towards_the_guest_only():
 def test_observation_o9_nodelay_lowers_the_way_out_from_256_bytes_to_128k(size):
     assert tcp(size, "from-vm", nodelay=True) < tcp(size, "from-vm")
     assert close(tcp(size, "to-vm", nodelay=True), tcp(size, "to-vm"), NOISE_2019)
-
-
-def test_observation_o9_nodelay_does_nothing_to_64_byte_writes():
-    assert close(tcp(64, "from-vm", nodelay=True), tcp(64, "from-vm"), PAIR_NOISE)

@@ -8,7 +8,7 @@ DIGITS = 7  # significant digits that are kept
 
 
 def questions():
-    """Each path in each topology and workload on the machine it is best known on, and on every machine at its usual place."""
+    """Each path in each topology and workload on the machine it is best known on, and its usual case on every other."""
     for path in tables.path_names():
         end = tables.endpoint(path)
         for topology in end.topologies:

@@ -5,11 +5,10 @@ from functools import cache
 
 import pytest
 
-from tests.strategies import combinations
+from tests.strategies import combinations, outcome
 from vmodel.config import knob_value, scenario
 from vmodel.errors import ConfigError
 from vmodel.library import tables
-from vmodel.solve.ask import predict
 
 CONTEXTS = (  # what else must be set for a knob to matter: queues need flows, adaptive needs a driver that listens
     {},
@@ -34,13 +33,12 @@ def probes(knob, context):
 
 
 def answer(path, settings):
-    """Everything that a person is told; a refusal is an answer as well."""
+    """What a person is told in the end; a refusal is an answer as well."""
     try:
-        found = predict(path, **settings)
+        found = outcome(path, **settings)
     except ConfigError:
         return "refused"
-    busy = tuple(found.busy.values())
-    return (found.latency_s, found.rate_pps, found.throughput_bps, found.interrupts_per_s, found.loss, *busy)
+    return (found.latency_s, found.rate_per_s, found.interrupts_per_s, found.loss, *found.demands_s.values())
 
 
 @cache

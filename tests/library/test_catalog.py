@@ -7,7 +7,7 @@ from vmodel.library.catalog import STAGES
 from vmodel.solve import evaluate
 
 ON_PATHS = {s for e in tables.endpoints().values() for s in (*e.tx, *e.rx)} | {
-    s for l in tables.links().values() for s in l
+    s for link in tables.links().values() for s in link
 }
 
 
@@ -25,7 +25,7 @@ def test_what_a_prediction_reads_is_what_the_formulas_say():
     rows = evaluate.stage_rows()
     assert list(rows) == list(STAGES)
     for name, s in STAGES.items():
-        expected = (s.words, s.parameters, s.occupies, s.when, s.variability, s.cites, s.about)
+        expected = (s.words, s.parameters, s.occupies, s.when, s.variability, s.cites, s.about, s.spins)
         assert tuple(rows[name][3:]) == expected
 
 

@@ -107,7 +107,8 @@ def test_every_wrong_parameter_is_named_at_once(profile_file):
     )
     found = faults(profile_file(body))
     assert set(found) == {
-        "parameters.exit_s.value", "parameters.exit_ss", "parameters.bridge_s.log_error", "parameters.tap_send_s.standing",
+        "parameters.exit_s.value", "parameters.exit_ss", "parameters.bridge_s.log_error",
+        "parameters.tap_send_s.standing",
     }  # fmt: skip
     assert found["parameters.exit_ss"].nearest == "exit_s"
 
@@ -124,7 +125,8 @@ def test_a_cost_is_a_positive_number(profile_file, value):
 
 @pytest.mark.parametrize(("names", "lower"), [
     ('["exit_s"]', "[]"), ('["exit_s"]', "[[nan]]"), ('["exit_s"]', '[["x"]]'), ('["exit_s"]', "[[1.0, 2.0]]"),
-    ('["nonsense"]', "[[1.0]]"), ('["exit_s"]', "[[-1.0]]"), ("3", "[]"), ('["exit_s"]', "3"), ('[["exit_s"]]', "[[1.0]]"),
+    ('["nonsense"]', "[[1.0]]"), ('["exit_s"]', "[[-1.0]]"), ("3", "[]"), ('["exit_s"]', "3"),
+    ('[["exit_s"]]', "[[1.0]]"),
 ])  # fmt: skip
 def test_a_covariance_is_a_triangle_over_known_names(profile_file, names, lower):
     assert "covariance" in faults(profile_file(HEAD + EXIT + COVARIANCE.format(names=names, lower=lower)))
@@ -142,7 +144,8 @@ def test_what_must_be_a_table_is_one(profile_file, key):
 @pytest.mark.parametrize("body", [
     {"sources": 5}, {"parameters": {"exit_s": {"value": 1.0, "log_error": 0.1, "standing": "fitted", "sources": 5}}},
     {"machine": {"path_defaults": 3}}, {"machine": {"path_defaults": {"virtio-vhost": 3}}},
-    {"machine": {"path_defaults": {"virtio-vhost": {"siez": 3}}}}, {"defaults": {"siez": 3}}, {"defaults": {"size": -1}},
+    {"machine": {"path_defaults": {"virtio-vhost": {"siez": 3}}}}, {"defaults": {"siez": 3}},
+    {"defaults": {"size": -1}},
     {"drivers": {"pf": 3}}, {"drivers": {"pf": "igbb"}}, {"seen": {"virtio-vhost/rr": 3}},
     {"seen": {"virtio-vhost/rr": {"topologies": [], "directions": [], "size_bytes": [0, 0], "rows": 1, "log_sd": 0.1}}},
     {"seen": {"virtio-vhost/rr": {

@@ -60,7 +60,8 @@ def test_a_busy_device_fills_segments_with_small_writes():
 
 
 @pytest.mark.parametrize(("buffer", "size", "packets"), [
-    (4096, 4096, 1), (4096, 4097, 2), (4096, 65_536, 16), (65_536, 65_536, 1), (65_536, 65_537, 2), (1 << 20, 200_000, 4),
+    (4096, 4096, 1), (4096, 4097, 2), (4096, 65_536, 16), (65_536, 65_536, 1), (65_536, 65_537, 2),
+    (1 << 20, 200_000, 4),
 ])  # fmt: skip
 def test_vsock_cuts_at_the_receive_buffer_and_at_64_kib(buffer, size, packets):
     assert counts("stream", size, rx_buffer_bytes=buffer)["vsock_packets"] == packets

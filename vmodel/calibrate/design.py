@@ -91,7 +91,7 @@ def _throughput(outcome: Any, s: Scenario, words: Mapping[str, Any]) -> Any:
 
 
 def _packets(outcome: Any, s: Scenario, words: Mapping[str, Any]) -> Any:
-    return outcome.rate_per_s * words["packets"]
+    return outcome.rate_per_s * words["vsock_packets" if "vsock_packets" in words else "packets"]
 
 
 def _cores(outcome: Any, s: Scenario, words: Mapping[str, Any]) -> Any:

@@ -101,6 +101,15 @@ def tables_of(fit: Fit, study: str) -> dict[str, Any]:
             "learned": round(e.learned, 3),
             "at_bound": e.at_bound,
         }
+    for name, value in sorted(p.values.items()):
+        if name not in parameters:
+            parameters[name] = {
+                "value": value.value,
+                "log_error": value.log_error,
+                "unit": value.unit,
+                "standing": value.standing,
+                "sources": list(value.sources),
+            }
     lower = [[float(fit.covariance[places[i], places[k]]) for k in range(i + 1)] for i in range(len(places))]
     return {
         "format": FORMAT,
@@ -119,7 +128,7 @@ def tables_of(fit: Fit, study: str) -> dict[str, Any]:
             "noise": {k.replace("/", "-"): v for k, v in fit.noise.items()},
         },
         "seen": seen(fit),
-        "parameters": parameters,
+        "parameters": dict(sorted(parameters.items())),
         "covariance": {"names": names, "lower": lower},
     }
 

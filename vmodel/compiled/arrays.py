@@ -1,4 +1,4 @@
-"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 1199b02c3d430afe."""
+"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key d94ff42759e0be5c."""
 
 from numpy import ceil, floor, maximum, minimum, sqrt
 
@@ -203,12 +203,12 @@ def vhost_fetch_send_gradient(batched_fetch, fetch_batch, segments, send_descrip
     return (segments*(1 - batched_fetch), batched_fetch*segments/fetch_batch, batched_fetch*segments, )
 
 
-def vhost_fetch_receive(batched_fetch, fetch_batch, segments, taken, receive_descriptor_s, receive_fetch_turn_s, receive_prefetch_s, ring_meeting_s):
-    return segments*(batched_fetch*(receive_prefetch_s + receive_fetch_turn_s/fetch_batch) + (1 - batched_fetch)*(receive_descriptor_s + ring_meeting_s/sqrt(taken)))
+def vhost_fetch_receive(batched_fetch, fetch_batch, segments, receive_descriptor_s, receive_fetch_turn_s, receive_prefetch_s):
+    return segments*(batched_fetch*(receive_prefetch_s + receive_fetch_turn_s/fetch_batch) + receive_descriptor_s*(1 - batched_fetch))
 
 
-def vhost_fetch_receive_gradient(batched_fetch, fetch_batch, segments, taken, receive_descriptor_s, receive_fetch_turn_s, receive_prefetch_s, ring_meeting_s):
-    return (segments*(1 - batched_fetch), batched_fetch*segments/fetch_batch, batched_fetch*segments, segments*(1 - batched_fetch)/sqrt(taken), )
+def vhost_fetch_receive_gradient(batched_fetch, fetch_batch, segments, receive_descriptor_s, receive_fetch_turn_s, receive_prefetch_s):
+    return (segments*(1 - batched_fetch), batched_fetch*segments/fetch_batch, batched_fetch*segments, )
 
 
 def vhost_translate(batched_fetch, numa_local, segments, numa_penalty, translation_s, translation_saved):
@@ -227,19 +227,19 @@ def vhost_send_gradient(buf_api, segments, taken, buf_api_send_s, send_meeting_s
     return (buf_api*segments, segments/sqrt(taken), segments, segments/taken, )
 
 
-def vhost_receive(buf_api, numa_local, segments, taken, buf_api_meeting_s, numa_penalty, tap_meeting_s, vhost_receive_packet_s):
-    return segments*(vhost_receive_packet_s + (buf_api*buf_api_meeting_s + tap_meeting_s)*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken))
+def vhost_receive(batched_fetch, buf_api, numa_local, segments, taken, buf_api_meeting_s, numa_penalty, ring_meeting_s, tap_meeting_s, vhost_receive_packet_s):
+    return segments*(vhost_receive_packet_s + (numa_penalty*(1 - numa_local) + 1)*(buf_api*buf_api_meeting_s + ring_meeting_s*(1 - batched_fetch) + tap_meeting_s)/sqrt(taken))
 
 
-def vhost_receive_gradient(buf_api, numa_local, segments, taken, buf_api_meeting_s, numa_penalty, tap_meeting_s, vhost_receive_packet_s):
-    return (buf_api*segments*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken), segments*(1 - numa_local)*(buf_api*buf_api_meeting_s + tap_meeting_s)/sqrt(taken), segments*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken), segments, )
+def vhost_receive_gradient(batched_fetch, buf_api, numa_local, segments, taken, buf_api_meeting_s, numa_penalty, ring_meeting_s, tap_meeting_s, vhost_receive_packet_s):
+    return (buf_api*segments*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken), segments*(1 - numa_local)*(buf_api*buf_api_meeting_s + ring_meeting_s*(1 - batched_fetch) + tap_meeting_s)/sqrt(taken), segments*(1 - batched_fetch)*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken), segments*(numa_penalty*(1 - numa_local) + 1)/sqrt(taken), segments, )
 
 
-def vhost_buffers(further_buffers, vhost_buffer_s):
-    return further_buffers*vhost_buffer_s
+def vhost_buffers(further_buffers, receive_buffer_s):
+    return further_buffers*receive_buffer_s
 
 
-def vhost_buffers_gradient(further_buffers, vhost_buffer_s):
+def vhost_buffers_gradient(further_buffers, receive_buffer_s):
     return (further_buffers, )
 
 
@@ -331,35 +331,35 @@ def vdpa_ring_gradient(packets, vdpa_packet_s):
     return (packets, )
 
 
-def io_thread_wake(worker_poll, io_thread_wake_s):
-    return io_thread_wake_s*(1 - worker_poll)
+def io_thread_wake(worker_poll, io_thread_wake_s, worker_wake_s):
+    return (1 - worker_poll)*(io_thread_wake_s + worker_wake_s)
 
 
-def io_thread_wake_gradient(worker_poll, io_thread_wake_s):
-    return (1 - worker_poll, )
+def io_thread_wake_gradient(worker_poll, io_thread_wake_s, worker_wake_s):
+    return (1 - worker_poll, 1 - worker_poll, )
 
 
-def qemu_send(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_send_s):
-    return qemu_send_s*tap_units + (bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s
+def qemu_send(bytes, dma_engine, segment_cold_bytes, tap_units, cold_copy_bytes_s, qemu_send_s, worker_copy_bytes_s):
+    return qemu_send_s*tap_units + (1 - dma_engine)*((bytes - segment_cold_bytes)/worker_copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)
 
 
-def qemu_send_gradient(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_send_s):
-    return (-segment_cold_bytes/cold_copy_bytes_s**2, -(bytes - segment_cold_bytes)/copy_bytes_s**2, tap_units, )
+def qemu_send_gradient(bytes, dma_engine, segment_cold_bytes, tap_units, cold_copy_bytes_s, qemu_send_s, worker_copy_bytes_s):
+    return (-segment_cold_bytes*(1 - dma_engine)/cold_copy_bytes_s**2, tap_units, -(1 - dma_engine)*(bytes - segment_cold_bytes)/worker_copy_bytes_s**2, )
 
 
-def qemu_send_bus(bytes, segment_cold_bytes, tap_units):
+def qemu_send_bus(bytes, dma_engine, segment_cold_bytes, tap_units):
     return 2*bytes
 
 
-def qemu_receive(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_receive_s):
-    return qemu_receive_s*tap_units + (bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s
+def qemu_receive(bytes, dma_engine, further_buffers, segment_cold_bytes, tap_units, cold_copy_bytes_s, qemu_receive_s, receive_buffer_s, worker_copy_bytes_s):
+    return further_buffers*receive_buffer_s + qemu_receive_s*tap_units + (1 - dma_engine)*((bytes - segment_cold_bytes)/worker_copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)
 
 
-def qemu_receive_gradient(bytes, segment_cold_bytes, tap_units, cold_copy_bytes_s, copy_bytes_s, qemu_receive_s):
-    return (-segment_cold_bytes/cold_copy_bytes_s**2, -(bytes - segment_cold_bytes)/copy_bytes_s**2, tap_units, )
+def qemu_receive_gradient(bytes, dma_engine, further_buffers, segment_cold_bytes, tap_units, cold_copy_bytes_s, qemu_receive_s, receive_buffer_s, worker_copy_bytes_s):
+    return (-segment_cold_bytes*(1 - dma_engine)/cold_copy_bytes_s**2, tap_units, further_buffers, -(1 - dma_engine)*(bytes - segment_cold_bytes)/worker_copy_bytes_s**2, )
 
 
-def qemu_receive_bus(bytes, segment_cold_bytes, tap_units):
+def qemu_receive_bus(bytes, dma_engine, further_buffers, segment_cold_bytes, tap_units):
     return 2*bytes
 
 
@@ -432,6 +432,14 @@ def netfront(packets, netfront_s):
 
 
 def netfront_gradient(packets, netfront_s):
+    return (packets, )
+
+
+def hvm_shadow(packets, hvm_packet_s):
+    return hvm_packet_s*packets
+
+
+def hvm_shadow_gradient(packets, hvm_packet_s):
     return (packets, )
 
 
@@ -815,7 +823,7 @@ def traffic_rr(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro, hea
         'further_buffers': -x3 + maximum(x3, size_bytes/page_bytes),
         'further_packets': x4 - minimum(1, x4),
         'taken': minimum(batch, x3),
-        'fetch_batch': descriptor_batch + 1,
+        'fetch_batch': minimum(x3, descriptor_batch + 1),
         'kicks': x5,
         'interrupts': x5,
     }
@@ -841,7 +849,7 @@ def traffic_rr_vsock(coalesce_writes, merge_rx_buffers, page_bytes, rx_buffer_by
 traffic_rr_vsock_knobs = ('coalesce_writes', 'merge_rx_buffers', 'page_bytes', 'rx_buffer_bytes', 'segment_limit_bytes', 'size_bytes')
 
 
-def traffic_stream(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, interrupt_batch, merges, mtu_bytes, nodelay, page_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
+def traffic_stream(batch, coalesce_writes, descriptor_batch, direct, frame_bytes, gap_bytes, gro, header_bytes, interrupt_batch, merges, mtu_bytes, nodelay, page_bytes, rx_buffer_bytes, scatter_gather, segment_limit_bytes, size_bytes, timestamp_bytes, timestamps, tso):
     x0 = 1 - nodelay
     x1 = merges*x0
     x2 = header_bytes + timestamp_bytes*timestamps
@@ -852,7 +860,9 @@ def traffic_stream(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro,
     x7 = nodelay*ceil(x4) + x0*x4
     x8 = x7*(1 - tso)
     x9 = x1*x5 + x6*(tso*ceil(x5) + x8)
-    x10 = minimum(1, x9)
+    x10 = maximum(1, x9)
+    x11 = descriptor_batch + 1
+    x12 = coalesce_writes*minimum(1, size_bytes/minimum(rx_buffer_bytes, segment_limit_bytes)) + (1 - coalesce_writes)*minimum(1, x9)
     return {
         'bytes': size_bytes,
         'segments': x9,
@@ -865,14 +875,14 @@ def traffic_stream(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro,
         'segment_cold_bytes': minimum(size_bytes, page_bytes*x9),
         'further_buffers': -x9 + maximum(x9, size_bytes/page_bytes),
         'further_packets': x7 - minimum(1, x7),
-        'taken': batch*x1 + x6*minimum(batch, maximum(1, x9)),
-        'fetch_batch': descriptor_batch + 1,
-        'kicks': x10,
-        'interrupts': x10/interrupt_batch,
+        'taken': batch*x1 + x6*minimum(batch, x10),
+        'fetch_batch': minimum(x11, x1*x11 + x10*x6),
+        'kicks': x12,
+        'interrupts': x12/interrupt_batch,
     }
 
 
-traffic_stream_knobs = ('batch', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'interrupt_batch', 'merges', 'mtu_bytes', 'nodelay', 'page_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')
+traffic_stream_knobs = ('batch', 'coalesce_writes', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'interrupt_batch', 'merges', 'mtu_bytes', 'nodelay', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso')
 
 
 def traffic_stream_vsock(coalesce_writes, merge_rx_buffers, page_bytes, rx_buffer_bytes, segment_limit_bytes, size_bytes):
@@ -934,97 +944,98 @@ traffic_packets_vsock_knobs = ('coalesce_writes', 'merge_rx_buffers', 'page_byte
 
 
 STAGES = {
-    'app_send': (app_send, app_send_gradient, None, (), ('send_call_s',), 'cpu', 'always', 0.1, ('dykman2007', 'garzarella2019'), 'The application enters the kernel once for each message it sends.'),
-    'copy_send': (copy_send, copy_send_gradient, copy_send_bus, ('bytes', 'cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011', 'garzarella2019'), 'The socket layer copies the message from user space into kernel buffers.'),
-    'stack_send': (stack_send, stack_send_gradient, None, ('stack_units',), ('stack_segment_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack builds headers for each unit it hands down: a segment with TSO, a packet without.'),
-    'stack_receive': (stack_receive, stack_receive_gradient, None, ('receive_units',), ('stack_receive_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack takes each received unit through IP and TCP: a segment with GRO, a packet without.'),
-    'copy_receive': (copy_receive, copy_receive_gradient, copy_receive_bus, ('bytes', 'segment_cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011',), 'The socket layer copies the message from kernel buffers to user space; each segment starts on a cold page.'),
-    'app_wake': (app_wake, app_wake_gradient, None, ('busy_poll',), ('process_wake_s',), None, 'idle', 0.5, ('dykman2007',), 'The scheduler wakes the sleeping receiver; an application that polls its socket does not sleep.'),
-    'app_receive': (app_receive, app_receive_gradient, None, (), ('receive_call_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The application leaves the kernel with each message it receives.'),
-    'loopback_queue': (loopback_queue, loopback_queue_gradient, None, ('segments',), ('loopback_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The loopback device puts each segment on the backlog of its own CPU.'),
-    'veth_cross': (veth_cross, veth_cross_gradient, None, ('segments',), ('veth_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'A veth device hands each segment to the other network name space.'),
-    'af_packet_send': (af_packet_send, af_packet_send_gradient, None, ('packets',), ('af_packet_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A packet socket takes each frame from its memory-mapped ring to the driver.'),
-    'af_packet_receive': (af_packet_receive, af_packet_receive_gradient, None, ('packets',), ('af_packet_receive_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A packet socket clones each received frame into its memory-mapped ring.'),
-    'af_xdp_ring': (af_xdp_ring, af_xdp_ring_gradient, None, ('packets',), ('af_xdp_s',), 'cpu', 'always', 0.1, ('hoiland2018',), "An AF_XDP socket moves each frame's descriptor between user and driver rings."),
-    'xdp_program': (xdp_program, xdp_program_gradient, None, ('packets',), ('xdp_program_s',), 'cpu', 'always', 0.1, ('hoiland2018',), 'The driver runs an XDP program on each frame before a socket buffer exists.'),
-    'poll_mode_send': (poll_mode_send, poll_mode_send_gradient, None, ('packets',), ('poll_mode_packet_s',), 'cpu', 'always', 0.1, ('emmerich2015',), 'A poll-mode application posts each frame to the queue it owns.'),
-    'poll_mode_receive': (poll_mode_receive, poll_mode_receive_gradient, None, ('packets',), ('poll_mode_packet_s',), 'cpu', 'always', 0.1, ('emmerich2015',), 'A poll-mode application takes each frame from the queue it owns.'),
-    'kick': (kick, kick_gradient, None, ('kicks',), ('exit_s',), 'cpu', 'always', 0.1, ('ahern2011', 'dykman2007'), 'The guest leaves to the hypervisor to tell the back end that work waits.'),
-    'interrupt_injection': (interrupt_injection, interrupt_injection_gradient, None, ('interrupts', 'posted_interrupts'), ('injection_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The hypervisor forces an exit and injects the interrupt; posted interrupts need neither.'),
-    'guest_interrupt': (guest_interrupt, guest_interrupt_gradient, None, ('interrupts',), ('guest_interrupt_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The guest takes the interrupt and starts its softirq.'),
-    'cross_cpu': (cross_cpu, cross_cpu_gradient, None, ('irq_affinity',), ('cross_cpu_s',), None, 'idle', 0.5, ('ahern2011',), 'The interrupt lands on another CPU than the one that runs the vCPU, and a second one is sent there.'),
-    'vcpu_wake': (vcpu_wake, vcpu_wake_gradient, None, ('halt_poll',), ('vcpu_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'The host schedules a halted vCPU again; while halt polling lasts it was never halted.'),
-    'virtqueue_post': (virtqueue_post, virtqueue_post_gradient, None, ('segments',), ('descriptor_post_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'The front-end driver makes descriptors for each segment and shows them in the ring.'),
-    'virtqueue_reap': (virtqueue_reap, virtqueue_reap_gradient, None, ('segments',), ('descriptor_reap_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'The front-end driver takes used buffers from the ring and posts fresh ones.'),
-    'worker_wake': (worker_wake, worker_wake_gradient, None, ('worker_poll',), ('worker_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'The scheduler wakes the vhost worker; a worker that polls its rings is awake.'),
-    'vhost_fetch_send': (vhost_fetch_send, vhost_fetch_send_gradient, None, ('batched_fetch', 'fetch_batch', 'segments'), ('send_descriptor_s', 'send_fetch_turn_s', 'send_prefetch_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker reads each transmit descriptor: one by one, or a batch ahead into an array of its own.'),
-    'vhost_fetch_receive': (vhost_fetch_receive, vhost_fetch_receive_gradient, None, ('batched_fetch', 'fetch_batch', 'segments', 'taken'), ('receive_descriptor_s', 'receive_fetch_turn_s', 'receive_prefetch_s', 'ring_meeting_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'feller1968'), "The worker reads each receive descriptor; read one by one, the reads meet the guest's refills in the ring. Worker and guest run at the same rate, so their distance in the ring is a walk without drift, which returns to zero about sqrt(n) times in n steps: a batch of n pays sqrt(n) meetings, a packet 1/sqrt(n) of one."),
-    'vhost_translate': (vhost_translate, vhost_translate_gradient, None, ('batched_fetch', 'numa_local', 'segments'), ('numa_penalty', 'translation_s', 'translation_saved'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker turns guest addresses into its own; a batch read ahead repeats fewer look-ups.'),
-    'vhost_send': (vhost_send, vhost_send_gradient, None, ('buf_api', 'segments', 'taken'), ('buf_api_send_s', 'send_meeting_s', 'vhost_send_packet_s', 'vhost_send_turn_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker handles each transmitted segment, and hands a batch to the tap in one call. The call is paid once a batch; what meets the guest in the used ring is paid 1/sqrt(batch), as in reception.'),
-    'vhost_receive': (vhost_receive, vhost_receive_gradient, None, ('buf_api', 'numa_local', 'segments', 'taken'), ('buf_api_meeting_s', 'numa_penalty', 'tap_meeting_s', 'vhost_receive_packet_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'feller1968'), "The worker takes each packet from the tap's ring; each time it meets the producer there it waits for its line. Producer and worker are both busy all the time, hence a walk without drift and 1/sqrt(batch), see vhost_fetch_receive."),
-    'vhost_buffers': (vhost_buffers, vhost_buffers_gradient, None, ('further_buffers',), ('vhost_buffer_s',), 'vhost worker', 'always', 0.1, ('garzarella2019',), 'The worker goes on to another receive buffer where a large segment fills more than one.'),
-    'vhost_copy_send': (vhost_copy_send, vhost_copy_send_gradient, vhost_copy_send_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments', 'zero_copy'), ('cold_copy_bytes_s', 'send_copy_call_s', 'worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('ahern2011', 'perezmartin2020'), 'The worker copies each segment from the guest into a host buffer; zero-copy pins the pages instead.'),
-    'vhost_pin': (vhost_pin, vhost_pin_gradient, None, ('further_buffers', 'segments', 'zero_copy'), ('zero_copy_pin_s',), 'vhost worker', 'always', 0.1, ('ahern2011',), "With zero-copy the worker pins and unpins the guest's pages of each segment."),
-    'vhost_copy_receive': (vhost_copy_receive, vhost_copy_receive_gradient, vhost_copy_receive_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments', 'zero_copy_rx'), ('cold_copy_bytes_s', 'receive_copy_call_s', 'worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('ahern2011', 'perezmartin2020'), "The worker copies each segment into the guest's buffers; a NIC function of its own can write there itself."),
-    'vhost_signal': (vhost_signal, vhost_signal_gradient, None, ('interrupts',), ('signal_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker raises the guest's interrupt."),
-    'event_check': (event_check, event_check_gradient, None, ('event_idx', 'segments'), ('event_check_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker reads the guest's event index for each segment to learn whether an interrupt is wanted."),
-    'pmd_dequeue': (pmd_dequeue, pmd_dequeue_gradient, pmd_dequeue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core takes each segment out of the guest's ring and copies it."),
-    'pmd_enqueue': (pmd_enqueue, pmd_enqueue_gradient, pmd_enqueue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core copies each segment into the guest's ring."),
-    'pmd_switch': (pmd_switch, pmd_switch_gradient, None, ('segments', 'taken'), ('pmd_turn_s',), 'poll-mode core', 'always', 0.1, ('dpdk2020',), 'The poll-mode core looks after its other queues before it comes round, once a batch.'),
-    'vdpa_ring': (vdpa_ring, vdpa_ring_gradient, None, ('packets',), ('vdpa_packet_s',), 'vDPA device', 'always', 0.1, ('perezmartin2020',), "The NIC reads the guest's virtqueue itself: no worker, no copy of descriptors."),
-    'io_thread_wake': (io_thread_wake, io_thread_wake_gradient, None, ('worker_poll',), ('io_thread_wake_s',), None, 'idle', 0.5, ('ahern2011', 'dykman2007'), 'The main loop of the device model returns from its wait.'),
-    'qemu_send': (qemu_send, qemu_send_gradient, qemu_send_bus, ('bytes', 'segment_cold_bytes', 'tap_units'), ('cold_copy_bytes_s', 'copy_bytes_s', 'qemu_send_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011', 'dykman2007'), "The I/O thread takes each unit from the guest's ring and writes it to the tap: one kernel/user copy."),
-    'qemu_receive': (qemu_receive, qemu_receive_gradient, qemu_receive_bus, ('bytes', 'segment_cold_bytes', 'tap_units'), ('cold_copy_bytes_s', 'copy_bytes_s', 'qemu_receive_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011', 'dykman2007'), 'The I/O thread reads each unit from the tap into a buffer of its own: one kernel/user copy.'),
-    'qemu_internal_copy': (qemu_internal_copy, qemu_internal_copy_gradient, qemu_internal_copy_bus, ('bytes', 'segment_cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), "The I/O thread copies from its own buffer into the guest's scatter list: the second copy of reception."),
-    'event_channel': (event_channel, event_channel_gradient, None, ('kicks',), ('event_channel_s',), 'back-end CPU', 'always', 0.1, ('dykman2007',), 'A domain notifies the other through an event channel: a hypercall and a switch of domains.'),
-    'xen_ring': (xen_ring, xen_ring_gradient, None, ('packets',), ('xen_ring_s',), 'back-end CPU', 'always', 0.1, ('dykman2007',), "netback moves each packet's requests and responses through the shared ring."),
-    'grant_flip': (grant_flip, grant_flip_gradient, None, ('kicks', 'packets'), ('flip_call_s', 'page_flip_s'), 'back-end CPU', 'always', 0.1, ('dykman2007', 'menon2006'), 'netback gives pages away to a paravirtual guest: one hypercall a burst, one page-table change a packet.'),
-    'grant_copy': (grant_copy, grant_copy_gradient, grant_copy_bus, ('bytes',), ('grant_copy_bytes_s',), 'back-end CPU', 'always', 0.1, ('dykman2007', 'menon2006'), 'netback has the hypervisor copy the payload into granted pages.'),
-    'domain_wake': (domain_wake, domain_wake_gradient, None, (), ('domain_wake_s',), None, 'idle', 0.5, ('dykman2007',), "The hypervisor's scheduler runs the blocked domain again."),
-    'hvm_event': (hvm_event, hvm_event_gradient, None, (), ('hvm_event_s',), None, 'idle', 0.5, ('dykman2007',), 'A fully virtualised guest gets its event as an emulated interrupt, with the exits that belong to it.'),
-    'netfront': (netfront, netfront_gradient, None, ('packets',), ('netfront_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'netfront makes requests for each packet and takes responses back.'),
-    'vsock_send': (vsock_send, vsock_send_gradient, None, (), ('vsock_send_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sender enters the kernel, checks its credit and queues the packets of one message.'),
-    'vsock_allocate': (vsock_allocate, vsock_allocate_gradient, None, ('vsock_large', 'zero_copy'), ('large_allocation_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The sender's kernel gets each buffer of more than two pages from the page allocator instead of a slab."),
-    'vsock_copy_send': (vsock_copy_send, vsock_copy_send_gradient, vsock_copy_send_bus, ('bytes', 'vsock_cold_bytes', 'zero_copy'), ('vsock_cold_copy_bytes_s', 'vsock_copy_bytes_s'), 'cpu', 'always', 0.1, ('garzarella2019',), "The sender's kernel allocates a buffer for each packet and copies the payload into it."),
-    'vsock_worker': (vsock_worker, vsock_worker_gradient, vsock_worker_bus, ('bytes', 'dma_engine', 'vsock_cold_bytes', 'vsock_packets'), ('cold_copy_bytes_s', 'vsock_packet_s', 'vsock_worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The vhost worker moves each packet between guest buffers and the host's queue."),
-    'vsock_receive': (vsock_receive, vsock_receive_gradient, None, (), ('vsock_receive_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The receiver takes the message's packets from the socket queue and returns to user space."),
-    'vsock_refill': (vsock_refill, vsock_refill_gradient, None, ('vsock_fill', 'vsock_packets'), ('buffer_refill_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The guest posts a fresh receive buffer for each one used; merged packets share a buffer.'),
-    'vsock_copy_receive': (vsock_copy_receive, vsock_copy_receive_gradient, vsock_copy_receive_bus, ('bytes',), ('vsock_receive_copy_bytes_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The receiver's kernel copies the payload out of buffers that the worker has just written to user space."),
-    'credit_from_guest': (credit_from_guest, credit_from_guest_gradient, None, ('credit_per_packet', 'kicks', 'vsock_packets'), ('credit_kick_s', 'credit_packet_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The receiving guest answers each packet with a credit packet; those of one message share a notification.'),
-    'credit_lockstep': (credit_lockstep, credit_lockstep_gradient, None, ('credit_per_packet', 'first_packet_bytes'), ('lockstep_bytes_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "With a credit packet for each packet, receiver and worker take turns: the first packet's two earlier copies are not hidden behind the receiver's own work."),
-    'credit_from_host': (credit_from_host, credit_from_host_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_host_s',), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The worker puts a credit packet into the guest's receive ring for each packet the host takes."),
-    'credit_taken': (credit_taken, credit_taken_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_taken_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending guest takes a credit packet out of its receive ring for each packet sent.'),
-    'credit_wake': (credit_wake, credit_wake_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_wake_s',), 'vhost worker', 'blocked', 0.1, ('garzarella2019',), "A sender out of credit sleeps and is woken by each credit packet, at the worker's expense."),
-    'tap_queue': (tap_queue, tap_queue_gradient, None, ('bytes', 'segments'), ('tap_bytes_s', 'tap_queue_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending host runs its stack down to the tap for each segment, and pays per byte for pages and checksums.'),
-    'tap_send': (tap_send, tap_send_gradient, None, ('segments',), ('tap_send_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The tap turns each buffer of the worker into a packet of the host.'),
-    'tap_receive': (tap_receive, tap_receive_gradient, None, ('segments',), ('tap_receive_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The tap hands each queued packet to the worker.'),
-    'skb_free': (skb_free, skb_free_gradient, None, ('segments',), ('skb_free_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker frees each packet buffer that another CPU allocated.'),
-    'macvtap': (macvtap, macvtap_gradient, None, ('segments',), ('macvtap_s',), 'vhost worker', 'always', 0.1, ('ahern2011',), 'macvtap ties the worker to one NIC function by its address, without a bridge.'),
-    'bridge': (bridge, bridge_gradient, None, ('bridged', 'segments'), ('bridge_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The bridge looks up each packet's address and passes it on."),
-    'host_softirq': (host_softirq, host_softirq_gradient, None, ('receive_units',), ('softirq_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host's softirq takes each received unit from the NIC's ring."),
-    'host_interrupt': (host_interrupt, host_interrupt_gradient, None, ('interrupts',), ('host_interrupt_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host takes the NIC's interrupt."),
-    'forwarded_interrupt': (forwarded_interrupt, forwarded_interrupt_gradient, None, ('interrupts', 'posted_interrupts'), ('host_interrupt_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), 'The interrupt of a function that a guest owns still arrives at the host; posted interrupts pass it by.'),
-    'idle_exit': (idle_exit, idle_exit_gradient, None, (), ('idle_exit_s',), None, 'idle', 0.5, ('ahern2011',), 'The CPU that the NIC interrupts leaves its idle state first.'),
-    'forward_wake': (forward_wake, forward_wake_gradient, None, (), ('forward_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'A host that only forwards sleeps longer between packets and deeper: softirq and worker start cold.'),
-    'forward_send': (forward_send, forward_send_gradient, None, ('stack_units',), ('forward_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host passes each unit from the bridge to the physical NIC's transmit ring."),
-    'nic_post': (nic_post, nic_post_gradient, None, ('stack_units',), ('nic_post_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The driver maps each unit and writes its descriptors for the NIC.'),
-    'nic_reap': (nic_reap, nic_reap_gradient, None, ('receive_units',), ('nic_reap_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The driver takes each received unit from the ring of its own NIC function.'),
-    'end_interrupt': (end_interrupt, end_interrupt_gradient, None, ('interrupts',), ('end_interrupt_s',), 'cpu', 'always', 0.1, ('ahern2011',), "The processor of a native end takes the NIC's interrupt."),
-    'rtl8029_receive': (rtl8029_receive, rtl8029_receive_gradient, None, ('packets',), ('register_exit_s', 'rtl8029_reads'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver reads each packet out of the card's window register by register; each read is an exit."),
-    'rtl8029_send': (rtl8029_send, rtl8029_send_gradient, None, ('packets',), ('register_exit_s', 'rtl8029_writes'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver writes each packet into the card's window; string output needs few exits."),
-    'rtl8139_registers': (rtl8139_registers, rtl8139_registers_gradient, None, ('packets',), ('register_exit_s', 'rtl8139_accesses'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver starts and acknowledges each packet through device registers; each access is an exit."),
-    'e1000_registers': (e1000_registers, e1000_registers_gradient, None, ('packets',), ('e1000_accesses', 'register_exit_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), "The guest's driver writes a tail register and reads a cause for each packet; each access is an exit."),
-    'emulate_send': (emulate_send, emulate_send_gradient, emulate_send_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), 'The device model builds each frame and writes it to the tap.'),
-    'emulate_receive': (emulate_receive, emulate_receive_gradient, emulate_receive_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The device model reads each frame from the tap and copies it into the device's memory: two copies."),
-    'tap_tick': (tap_tick, tap_tick_gradient, None, ('further_packets',), ('tap_tick_s',), None, 'idle', 0.5, ('dykman2007',), 'After the first packet of a burst each further one waits for the next timer tick of the device model.'),
-    'generator': (generator, generator_gradient, None, ('core_sharing', 'packets'), ('generator_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A kernel packet generator puts each frame straight into the tap; a shared core takes twice as long.'),
-    'xdp_drop': (xdp_drop, xdp_drop_gradient, None, ('packets',), ('xdp_drop_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), "An XDP program on the tap counts and drops each frame, in the worker's own context."),
-    'pcie_transit': (pcie_transit, pcie_transit_gradient, None, (), ('pcie_transit_s',), None, 'always', 0.01, ('neugebauer2018',), 'A descriptor and its payload cross the PCIe link and come back acknowledged.'),
-    'pcie_link': (pcie_link, pcie_link_gradient, None, ('wire_bytes',), ('pcie_bytes_s',), 'PCIe link', 'always', 0.01, ('neugebauer2018',), 'The payload and its frame headers occupy the PCIe link.'),
-    'nic_dma': (nic_dma, nic_dma_gradient, nic_dma_bus, ('bytes', 'packets'), ('nic_packet_s',), 'NIC DMA engine', 'always', 0.01, ('neugebauer2018',), "The NIC's DMA engine works through the descriptors of each packet and moves it over the memory bus."),
-    'wire': (wire, wire_gradient, None, ('link_bytes_s', 'wire_bytes'), (), 'wire', 'always', 0.01, ('ieee8023',), 'Each frame occupies the wire with its headers, preamble and gap.'),
-    'propagation': (propagation, propagation_gradient, None, (), ('propagation_s',), None, 'always', 0.01, ('ieee8023',), 'The signal travels the cable and the transceivers at its ends.'),
-    'embedded_switch': (embedded_switch, embedded_switch_gradient, None, ('wire_bytes',), ('switch_bytes_s',), 'embedded switch', 'always', 0.01, ('ahern2011',), 'The switch inside the NIC turns each frame round between two functions of the same port.'),
+    'app_send': (app_send, app_send_gradient, None, (), ('send_call_s',), 'cpu', 'always', 0.1, ('dykman2007', 'garzarella2019'), 'The application enters the kernel once for each message it sends.', False),
+    'copy_send': (copy_send, copy_send_gradient, copy_send_bus, ('bytes', 'cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011', 'garzarella2019'), 'The socket layer copies the message from user space into kernel buffers.', False),
+    'stack_send': (stack_send, stack_send_gradient, None, ('stack_units',), ('stack_segment_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack builds headers for each unit it hands down: a segment with TSO, a packet without.', False),
+    'stack_receive': (stack_receive, stack_receive_gradient, None, ('receive_units',), ('stack_receive_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The stack takes each received unit through IP and TCP: a segment with GRO, a packet without.', False),
+    'copy_receive': (copy_receive, copy_receive_gradient, copy_receive_bus, ('bytes', 'segment_cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'cpu', 'always', 0.1, ('ahern2011',), 'The socket layer copies the message from kernel buffers to user space; each segment starts on a cold page.', False),
+    'app_wake': (app_wake, app_wake_gradient, None, ('busy_poll',), ('process_wake_s',), None, 'idle', 0.5, ('dykman2007',), 'The scheduler wakes the sleeping receiver; an application that polls its socket does not sleep.', False),
+    'app_receive': (app_receive, app_receive_gradient, None, (), ('receive_call_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The application leaves the kernel with each message it receives.', False),
+    'loopback_queue': (loopback_queue, loopback_queue_gradient, None, ('segments',), ('loopback_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'The loopback device puts each segment on the backlog of its own CPU.', False),
+    'veth_cross': (veth_cross, veth_cross_gradient, None, ('segments',), ('veth_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'A veth device hands each segment to the other network name space.', False),
+    'af_packet_send': (af_packet_send, af_packet_send_gradient, None, ('packets',), ('af_packet_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A packet socket takes each frame from its memory-mapped ring to the driver.', False),
+    'af_packet_receive': (af_packet_receive, af_packet_receive_gradient, None, ('packets',), ('af_packet_receive_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A packet socket clones each received frame into its memory-mapped ring.', False),
+    'af_xdp_ring': (af_xdp_ring, af_xdp_ring_gradient, None, ('packets',), ('af_xdp_s',), 'cpu', 'always', 0.1, ('hoiland2018',), "An AF_XDP socket moves each frame's descriptor between user and driver rings.", False),
+    'xdp_program': (xdp_program, xdp_program_gradient, None, ('packets',), ('xdp_program_s',), 'cpu', 'always', 0.1, ('hoiland2018',), 'The driver runs an XDP program on each frame before a socket buffer exists.', False),
+    'poll_mode_send': (poll_mode_send, poll_mode_send_gradient, None, ('packets',), ('poll_mode_packet_s',), 'cpu', 'always', 0.1, ('emmerich2015',), 'A poll-mode application posts each frame to the queue it owns.', True),
+    'poll_mode_receive': (poll_mode_receive, poll_mode_receive_gradient, None, ('packets',), ('poll_mode_packet_s',), 'cpu', 'always', 0.1, ('emmerich2015',), 'A poll-mode application takes each frame from the queue it owns.', True),
+    'kick': (kick, kick_gradient, None, ('kicks',), ('exit_s',), 'cpu', 'always', 0.1, ('ahern2011', 'dykman2007'), 'The guest leaves to the hypervisor to tell the back end that work waits.', False),
+    'interrupt_injection': (interrupt_injection, interrupt_injection_gradient, None, ('interrupts', 'posted_interrupts'), ('injection_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The hypervisor forces an exit and injects the interrupt; posted interrupts need neither.', False),
+    'guest_interrupt': (guest_interrupt, guest_interrupt_gradient, None, ('interrupts',), ('guest_interrupt_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The guest takes the interrupt and starts its softirq.', False),
+    'cross_cpu': (cross_cpu, cross_cpu_gradient, None, ('irq_affinity',), ('cross_cpu_s',), None, 'idle', 0.5, ('ahern2011',), 'The interrupt lands on another CPU than the one that runs the vCPU, and a second one is sent there.', False),
+    'vcpu_wake': (vcpu_wake, vcpu_wake_gradient, None, ('halt_poll',), ('vcpu_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'The host schedules a halted vCPU again; while halt polling lasts it was never halted.', False),
+    'virtqueue_post': (virtqueue_post, virtqueue_post_gradient, None, ('segments',), ('descriptor_post_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'The front-end driver makes descriptors for each segment and shows them in the ring.', False),
+    'virtqueue_reap': (virtqueue_reap, virtqueue_reap_gradient, None, ('segments',), ('descriptor_reap_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'The front-end driver takes used buffers from the ring and posts fresh ones.', False),
+    'worker_wake': (worker_wake, worker_wake_gradient, None, ('worker_poll',), ('worker_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'The scheduler wakes the vhost worker; a worker that polls its rings is awake.', False),
+    'vhost_fetch_send': (vhost_fetch_send, vhost_fetch_send_gradient, None, ('batched_fetch', 'fetch_batch', 'segments'), ('send_descriptor_s', 'send_fetch_turn_s', 'send_prefetch_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker reads each transmit descriptor: one by one, or a batch ahead into an array of its own.', False),
+    'vhost_fetch_receive': (vhost_fetch_receive, vhost_fetch_receive_gradient, None, ('batched_fetch', 'fetch_batch', 'segments'), ('receive_descriptor_s', 'receive_fetch_turn_s', 'receive_prefetch_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker reads each receive descriptor: one by one, or a batch ahead into an array of its own.', False),
+    'vhost_translate': (vhost_translate, vhost_translate_gradient, None, ('batched_fetch', 'numa_local', 'segments'), ('numa_penalty', 'translation_s', 'translation_saved'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker turns guest addresses into its own; a batch read ahead repeats fewer look-ups.', False),
+    'vhost_send': (vhost_send, vhost_send_gradient, None, ('buf_api', 'segments', 'taken'), ('buf_api_send_s', 'send_meeting_s', 'vhost_send_packet_s', 'vhost_send_turn_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker handles each transmitted segment, and hands a batch to the tap in one call. The call is paid once a batch; what meets the guest in the used ring is paid 1/sqrt(batch), as in reception.', False),
+    'vhost_receive': (vhost_receive, vhost_receive_gradient, None, ('batched_fetch', 'buf_api', 'numa_local', 'segments', 'taken'), ('buf_api_meeting_s', 'numa_penalty', 'ring_meeting_s', 'tap_meeting_s', 'vhost_receive_packet_s'), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'feller1968'), "The worker takes each packet from the tap's ring; each time it meets the producer there it waits for its line. Both are busy all the time, so their distance in the ring is a walk without drift, which returns to zero about sqrt(n) times in n steps: a batch of n pays sqrt(n) meetings, a packet 1/sqrt(n) of one. Descriptors that are read one by one meet the guest's refills in the same way; read ahead they do not.", False),
+    'vhost_buffers': (vhost_buffers, vhost_buffers_gradient, None, ('further_buffers',), ('receive_buffer_s',), 'vhost worker', 'always', 0.1, ('garzarella2019',), 'The worker goes on to another receive buffer where a large segment fills more than one.', False),
+    'vhost_copy_send': (vhost_copy_send, vhost_copy_send_gradient, vhost_copy_send_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments', 'zero_copy'), ('cold_copy_bytes_s', 'send_copy_call_s', 'worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('ahern2011', 'perezmartin2020'), 'The worker copies each segment from the guest into a host buffer; zero-copy pins the pages instead.', False),
+    'vhost_pin': (vhost_pin, vhost_pin_gradient, None, ('further_buffers', 'segments', 'zero_copy'), ('zero_copy_pin_s',), 'vhost worker', 'always', 0.1, ('ahern2011',), "With zero-copy the worker pins and unpins the guest's pages of each segment.", False),
+    'vhost_copy_receive': (vhost_copy_receive, vhost_copy_receive_gradient, vhost_copy_receive_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments', 'zero_copy_rx'), ('cold_copy_bytes_s', 'receive_copy_call_s', 'worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('ahern2011', 'perezmartin2020'), "The worker copies each segment into the guest's buffers; a NIC function of its own can write there itself.", False),
+    'vhost_signal': (vhost_signal, vhost_signal_gradient, None, ('interrupts',), ('signal_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker raises the guest's interrupt.", False),
+    'event_check': (event_check, event_check_gradient, None, ('event_idx', 'segments'), ('event_check_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker reads the guest's event index for each segment to learn whether an interrupt is wanted.", False),
+    'pmd_dequeue': (pmd_dequeue, pmd_dequeue_gradient, pmd_dequeue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core takes each segment out of the guest's ring and copies it.", True),
+    'pmd_enqueue': (pmd_enqueue, pmd_enqueue_gradient, pmd_enqueue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core copies each segment into the guest's ring.", True),
+    'pmd_switch': (pmd_switch, pmd_switch_gradient, None, ('segments', 'taken'), ('pmd_turn_s',), 'poll-mode core', 'always', 0.1, ('dpdk2020',), 'The poll-mode core looks after its other queues before it comes round, once a batch.', False),
+    'vdpa_ring': (vdpa_ring, vdpa_ring_gradient, None, ('packets',), ('vdpa_packet_s',), 'vDPA device', 'always', 0.1, ('perezmartin2020',), "The NIC reads the guest's virtqueue itself: no worker, no copy of descriptors.", False),
+    'io_thread_wake': (io_thread_wake, io_thread_wake_gradient, None, ('worker_poll',), ('io_thread_wake_s', 'worker_wake_s'), None, 'idle', 0.5, ('ahern2011', 'dykman2007'), "The scheduler wakes the device model's main loop, which then returns to user space and looks for its work.", False),
+    'qemu_send': (qemu_send, qemu_send_gradient, qemu_send_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'tap_units'), ('cold_copy_bytes_s', 'qemu_send_s', 'worker_copy_bytes_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011', 'dykman2007'), "The I/O thread takes each unit from the guest's ring and writes it to the tap: one kernel/user copy.", False),
+    'qemu_receive': (qemu_receive, qemu_receive_gradient, qemu_receive_bus, ('bytes', 'dma_engine', 'further_buffers', 'segment_cold_bytes', 'tap_units'), ('cold_copy_bytes_s', 'qemu_receive_s', 'receive_buffer_s', 'worker_copy_bytes_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011', 'dykman2007'), "The I/O thread reads each unit from the tap into a buffer of its own, one kernel/user copy, and fills the guest's receive buffers one after the other.", False),
+    'qemu_internal_copy': (qemu_internal_copy, qemu_internal_copy_gradient, qemu_internal_copy_bus, ('bytes', 'segment_cold_bytes'), ('cold_copy_bytes_s', 'copy_bytes_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), "The I/O thread copies from its own buffer into the guest's scatter list: the second copy of reception.", False),
+    'event_channel': (event_channel, event_channel_gradient, None, ('kicks',), ('event_channel_s',), 'back-end CPU', 'always', 0.1, ('dykman2007',), 'A domain notifies the other through an event channel: a hypercall and a switch of domains.', False),
+    'xen_ring': (xen_ring, xen_ring_gradient, None, ('packets',), ('xen_ring_s',), 'back-end CPU', 'always', 0.1, ('dykman2007',), "netback moves each packet's requests and responses through the shared ring.", False),
+    'grant_flip': (grant_flip, grant_flip_gradient, None, ('kicks', 'packets'), ('flip_call_s', 'page_flip_s'), 'back-end CPU', 'always', 0.1, ('dykman2007', 'menon2006'), 'netback gives pages away to a paravirtual guest: one hypercall a burst, one page-table change a packet.', False),
+    'grant_copy': (grant_copy, grant_copy_gradient, grant_copy_bus, ('bytes',), ('grant_copy_bytes_s',), 'back-end CPU', 'always', 0.1, ('dykman2007', 'menon2006'), 'netback has the hypervisor copy the payload into granted pages.', False),
+    'domain_wake': (domain_wake, domain_wake_gradient, None, (), ('domain_wake_s',), None, 'idle', 0.5, ('dykman2007',), "The hypervisor's scheduler runs the blocked domain again.", False),
+    'hvm_event': (hvm_event, hvm_event_gradient, None, (), ('hvm_event_s',), None, 'idle', 0.5, ('dykman2007',), 'A fully virtualised guest gets its event as an emulated interrupt, with the exits that belong to it.', False),
+    'netfront': (netfront, netfront_gradient, None, ('packets',), ('netfront_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'netfront makes requests for each packet and takes responses back.', False),
+    'hvm_shadow': (hvm_shadow, hvm_shadow_gradient, None, ('packets',), ('hvm_packet_s',), 'cpu', 'always', 0.1, ('dykman2007',), 'A fully virtualised guest under shadow paging pays for the page tables that each packet touches.', False),
+    'vsock_send': (vsock_send, vsock_send_gradient, None, (), ('vsock_send_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sender enters the kernel, checks its credit and queues the packets of one message.', False),
+    'vsock_allocate': (vsock_allocate, vsock_allocate_gradient, None, ('vsock_large', 'zero_copy'), ('large_allocation_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The sender's kernel gets each buffer of more than two pages from the page allocator instead of a slab.", False),
+    'vsock_copy_send': (vsock_copy_send, vsock_copy_send_gradient, vsock_copy_send_bus, ('bytes', 'vsock_cold_bytes', 'zero_copy'), ('vsock_cold_copy_bytes_s', 'vsock_copy_bytes_s'), 'cpu', 'always', 0.1, ('garzarella2019',), "The sender's kernel allocates a buffer for each packet and copies the payload into it.", False),
+    'vsock_worker': (vsock_worker, vsock_worker_gradient, vsock_worker_bus, ('bytes', 'dma_engine', 'vsock_cold_bytes', 'vsock_packets'), ('cold_copy_bytes_s', 'vsock_packet_s', 'vsock_worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The vhost worker moves each packet between guest buffers and the host's queue.", False),
+    'vsock_receive': (vsock_receive, vsock_receive_gradient, None, (), ('vsock_receive_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The receiver takes the message's packets from the socket queue and returns to user space.", False),
+    'vsock_refill': (vsock_refill, vsock_refill_gradient, None, ('vsock_fill', 'vsock_packets'), ('buffer_refill_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The guest posts a fresh receive buffer for each one used; merged packets share a buffer.', False),
+    'vsock_copy_receive': (vsock_copy_receive, vsock_copy_receive_gradient, vsock_copy_receive_bus, ('bytes',), ('vsock_receive_copy_bytes_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "The receiver's kernel copies the payload out of buffers that the worker has just written to user space.", False),
+    'credit_from_guest': (credit_from_guest, credit_from_guest_gradient, None, ('credit_per_packet', 'kicks', 'vsock_packets'), ('credit_kick_s', 'credit_packet_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The receiving guest answers each packet with a credit packet; those of one message share a notification.', False),
+    'credit_lockstep': (credit_lockstep, credit_lockstep_gradient, None, ('credit_per_packet', 'first_packet_bytes'), ('lockstep_bytes_s',), 'cpu', 'always', 0.1, ('garzarella2019',), "With a credit packet for each packet, receiver and worker take turns: the first packet's two earlier copies are not hidden behind the receiver's own work.", False),
+    'credit_from_host': (credit_from_host, credit_from_host_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_host_s',), 'vhost worker', 'always', 0.1, ('garzarella2019',), "The worker puts a credit packet into the guest's receive ring for each packet the host takes.", False),
+    'credit_taken': (credit_taken, credit_taken_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_taken_s',), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending guest takes a credit packet out of its receive ring for each packet sent.', False),
+    'credit_wake': (credit_wake, credit_wake_gradient, None, ('credit_per_packet', 'vsock_packets'), ('credit_wake_s',), 'vhost worker', 'blocked', 0.1, ('garzarella2019',), "A sender out of credit sleeps and is woken by each credit packet, at the worker's expense.", False),
+    'tap_queue': (tap_queue, tap_queue_gradient, None, ('bytes', 'segments'), ('tap_bytes_s', 'tap_queue_s'), 'cpu', 'always', 0.1, ('garzarella2019',), 'The sending host runs its stack down to the tap for each segment, and pays per byte for pages and checksums.', False),
+    'tap_send': (tap_send, tap_send_gradient, None, ('segments',), ('tap_send_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The tap turns each buffer of the worker into a packet of the host.', False),
+    'tap_receive': (tap_receive, tap_receive_gradient, None, ('segments',), ('tap_receive_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The tap hands each queued packet to the worker.', False),
+    'skb_free': (skb_free, skb_free_gradient, None, ('segments',), ('skb_free_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), 'The worker frees each packet buffer that another CPU allocated.', False),
+    'macvtap': (macvtap, macvtap_gradient, None, ('segments',), ('macvtap_s',), 'vhost worker', 'always', 0.1, ('ahern2011',), 'macvtap ties the worker to one NIC function by its address, without a bridge.', False),
+    'bridge': (bridge, bridge_gradient, None, ('bridged', 'segments'), ('bridge_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The bridge looks up each packet's address and passes it on.", False),
+    'host_softirq': (host_softirq, host_softirq_gradient, None, ('receive_units',), ('softirq_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host's softirq takes each received unit from the NIC's ring.", False),
+    'host_interrupt': (host_interrupt, host_interrupt_gradient, None, ('interrupts',), ('host_interrupt_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host takes the NIC's interrupt.", False),
+    'forwarded_interrupt': (forwarded_interrupt, forwarded_interrupt_gradient, None, ('interrupts', 'posted_interrupts'), ('host_interrupt_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), 'The interrupt of a function that a guest owns still arrives at the host; posted interrupts pass it by.', False),
+    'idle_exit': (idle_exit, idle_exit_gradient, None, (), ('idle_exit_s',), None, 'idle', 0.5, ('ahern2011',), 'The CPU that the NIC interrupts leaves its idle state first.', False),
+    'forward_wake': (forward_wake, forward_wake_gradient, None, (), ('forward_wake_s',), None, 'idle', 0.5, ('ahern2011',), 'A host that only forwards sleeps longer between packets and deeper: softirq and worker start cold.', False),
+    'forward_send': (forward_send, forward_send_gradient, None, ('stack_units',), ('forward_s',), 'host softirq CPU', 'always', 0.1, ('ahern2011',), "The host passes each unit from the bridge to the physical NIC's transmit ring.", False),
+    'nic_post': (nic_post, nic_post_gradient, None, ('stack_units',), ('nic_post_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The driver maps each unit and writes its descriptors for the NIC.', False),
+    'nic_reap': (nic_reap, nic_reap_gradient, None, ('receive_units',), ('nic_reap_s',), 'cpu', 'always', 0.1, ('ahern2011',), 'The driver takes each received unit from the ring of its own NIC function.', False),
+    'end_interrupt': (end_interrupt, end_interrupt_gradient, None, ('interrupts',), ('end_interrupt_s',), 'cpu', 'always', 0.1, ('ahern2011',), "The processor of a native end takes the NIC's interrupt.", False),
+    'rtl8029_receive': (rtl8029_receive, rtl8029_receive_gradient, None, ('packets',), ('register_exit_s', 'rtl8029_reads'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver reads each packet out of the card's window register by register; each read is an exit.", False),
+    'rtl8029_send': (rtl8029_send, rtl8029_send_gradient, None, ('packets',), ('register_exit_s', 'rtl8029_writes'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver writes each packet into the card's window; string output needs few exits.", False),
+    'rtl8139_registers': (rtl8139_registers, rtl8139_registers_gradient, None, ('packets',), ('register_exit_s', 'rtl8139_accesses'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The guest's driver starts and acknowledges each packet through device registers; each access is an exit.", False),
+    'e1000_registers': (e1000_registers, e1000_registers_gradient, None, ('packets',), ('e1000_accesses', 'register_exit_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), "The guest's driver writes a tail register and reads a cause for each packet; each access is an exit.", False),
+    'emulate_send': (emulate_send, emulate_send_gradient, emulate_send_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), 'The device model builds each frame and writes it to the tap.', False),
+    'emulate_receive': (emulate_receive, emulate_receive_gradient, emulate_receive_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The device model reads each frame from the tap and copies it into the device's memory: two copies.", False),
+    'tap_tick': (tap_tick, tap_tick_gradient, None, ('further_packets',), ('tap_tick_s',), None, 'idle', 0.5, ('dykman2007',), 'After the first packet of a burst each further one waits for the next timer tick of the device model.', False),
+    'generator': (generator, generator_gradient, None, ('core_sharing', 'packets'), ('generator_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A kernel packet generator puts each frame straight into the tap; a shared core takes twice as long.', True),
+    'xdp_drop': (xdp_drop, xdp_drop_gradient, None, ('packets',), ('xdp_drop_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), "An XDP program on the tap counts and drops each frame, in the worker's own context.", False),
+    'pcie_transit': (pcie_transit, pcie_transit_gradient, None, (), ('pcie_transit_s',), None, 'always', 0.01, ('neugebauer2018',), 'A descriptor and its payload cross the PCIe link and come back acknowledged.', False),
+    'pcie_link': (pcie_link, pcie_link_gradient, None, ('wire_bytes',), ('pcie_bytes_s',), 'PCIe link', 'always', 0.01, ('neugebauer2018',), 'The payload and its frame headers occupy the PCIe link.', False),
+    'nic_dma': (nic_dma, nic_dma_gradient, nic_dma_bus, ('bytes', 'packets'), ('nic_packet_s',), 'NIC DMA engine', 'always', 0.01, ('neugebauer2018',), "The NIC's DMA engine works through the descriptors of each packet and moves it over the memory bus.", False),
+    'wire': (wire, wire_gradient, None, ('link_bytes_s', 'wire_bytes'), (), 'wire', 'always', 0.01, ('ieee8023',), 'Each frame occupies the wire with its headers, preamble and gap.', False),
+    'propagation': (propagation, propagation_gradient, None, (), ('propagation_s',), None, 'always', 0.01, ('ieee8023',), 'The signal travels the cable and the transceivers at its ends.', False),
+    'embedded_switch': (embedded_switch, embedded_switch_gradient, None, ('wire_bytes',), ('switch_bytes_s',), 'embedded switch', 'always', 0.01, ('ahern2011',), 'The switch inside the NIC turns each frame round between two functions of the same port.', False),
 }
 TRAFFIC = {
     'rr': (traffic_rr, traffic_rr_knobs, ('bytes', 'segments', 'packets', 'stack_units', 'receive_units', 'tap_units', 'wire_bytes', 'cold_bytes', 'segment_cold_bytes', 'further_buffers', 'further_packets', 'taken', 'fetch_batch', 'kicks', 'interrupts')),

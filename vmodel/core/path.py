@@ -40,24 +40,27 @@ class Chain:
 
 
 PER_HOST = ("poll-mode core", "PCIe link", "NIC DMA engine", "embedded switch", "vDPA device", "host softirq CPU")
+OF_GUEST = ("vhost worker", "QEMU I/O thread")
 UPLINK = {"kernel": "uplink", "macvtap": "macvtap", "switch": "switch"}
 INSIDE_ONLY = ("vsock", "loopback")
 
 
-def _resource(kind: str | None, node_end: End, direction: str, host_ends: Mapping[int, End]) -> str | None:
+def _resource(kind: str | None, node_end: End, direction: str, ends: tuple[End, End]) -> str | None:
     """Name the instance of a resource that a stage of this end occupies.
 
-    A back end runs where the host's own end does.
+    A back end runs where the host's own end does, and what a host end does in a worker it does in its guest's.
     """
     if kind is None:
         return None
     if kind == "cpu":
         return f"{'guest vCPU' if node_end.place == 'guest' else 'host CPU'}|{node_end.label}"
     if kind == "back-end CPU":
-        host_end = host_ends.get(node_end.host)
+        host_end = next((end for end in ends if end.place == "host" and end.host == node_end.host), None)
         return f"host CPU|{host_end.label if host_end else node_end.host}"
     if kind == "wire":
         return f"wire|{direction}"
+    if kind in OF_GUEST and node_end.place == "host":
+        node_end = next((end for end in ends if end.place == "guest"), node_end)
     if kind in PER_HOST:
         return f"{kind}|{node_end.host}"
     return f"{kind}|{node_end.label}"
@@ -99,12 +102,11 @@ def chain(
         if receiver.attach != "nic":
             pieces += [(s, receiver) for s in links[f"{UPLINK[receiver.attach]}_rx"]]
     pieces += [(s, receiver) for s in receiver.rx]
-    host_ends = {end.host: end for end in (sender, receiver) if end.place == "host"}
     nodes = tuple(
         Node(
             stage=name,
             owner=end.label,
-            resource=_resource(occupies(name), end, direction, host_ends),
+            resource=_resource(occupies(name), end, direction, (sender, receiver)),
             guest=end.place == "guest" and occupies(name) == "cpu",
         )
         for name, end in pieces

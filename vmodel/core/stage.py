@@ -30,6 +30,7 @@ class Stage:
     occupies: str | None
     when: str
     variability: float
+    spins: bool
     seconds: sympy.Expr
     bus_bytes: sympy.Expr
     words: tuple[str, ...]
@@ -44,11 +45,13 @@ def stage(
     cites: tuple[str, ...] = (),
     when: str = "always",
     variability: float = 0.1,
+    spins: bool = False,
 ) -> Callable[[Callable[[Words, Words], sympy.Expr | Cost]], Stage]:
     """Make a Stage from a formula of words `w` and parameters `p`.
 
     occupies: class of resource that is busy; None for a delay.  uses: parameter name -> unit.
     when: see WHEN.  variability: squared coefficient of variation of the time [-].
+    spins: whoever does this polls for the next piece and is never idle.
     Raises StageError for a misspelt word, an undeclared or an unused parameter.
     """
 
@@ -72,6 +75,7 @@ def stage(
             occupies=occupies,
             when=when,
             variability=variability,
+            spins=spins,
             seconds=cost.seconds,
             bus_bytes=sympy.sympify(cost.bus_bytes),
             words=tuple(sorted(free - set(uses))),

@@ -95,13 +95,13 @@ def xdp_program(w: Words, p: Words) -> Expr:
     return w.packets * p.xdp_program_s
 
 
-@stage(occupies=CPU, uses={"poll_mode_packet_s": "s"}, cites=("emmerich2015",))
+@stage(occupies=CPU, uses={"poll_mode_packet_s": "s"}, spins=True, cites=("emmerich2015",))
 def poll_mode_send(w: Words, p: Words) -> Expr:
     """A poll-mode application posts each frame to the queue it owns."""
     return w.packets * p.poll_mode_packet_s
 
 
-@stage(occupies=CPU, uses={"poll_mode_packet_s": "s"}, cites=("emmerich2015",))
+@stage(occupies=CPU, uses={"poll_mode_packet_s": "s"}, spins=True, cites=("emmerich2015",))
 def poll_mode_receive(w: Words, p: Words) -> Expr:
     """A poll-mode application takes each frame from the queue it owns."""
     return w.packets * p.poll_mode_packet_s

@@ -142,7 +142,7 @@ def tap_tick(w: Words, p: Words) -> Expr:
     return w.further_packets * p.tap_tick_s
 
 
-@stage(occupies=CPU, uses={"generator_s": "s"}, cites=("perezmartin2020",))
+@stage(occupies=CPU, uses={"generator_s": "s"}, spins=True, cites=("perezmartin2020",))
 def generator(w: Words, p: Words) -> Expr:
     """A kernel packet generator puts each frame straight into the tap; a shared core takes twice as long."""
     return w.packets * p.generator_s * (1 + w.core_sharing)

@@ -28,13 +28,18 @@ def _limit(k: Words) -> Expr:
     return mss * (k.tso * whole + 1 - k.tso)
 
 
+def _vsock_packet(k: Words) -> Expr:
+    """Most payload of one vsock packet."""
+    return Min(k.rx_buffer_bytes, k.segment_limit_bytes, evaluate=False)
+
+
 def _vsock(k: Words) -> dict[str, Expr]:
     """virtio-vsock cuts a message at the receiver's buffer size, and again at the device's segment limit.
 
     The slab allocator serves buffers of up to two pages; larger ones come from the page allocator.
     """
     size = k.size_bytes
-    packet = Min(k.rx_buffer_bytes, k.segment_limit_bytes, evaluate=False)
+    packet = _vsock_packet(k)
     packets = (1 - k.coalesce_writes) * ceiling(size / packet) + k.coalesce_writes * size / packet
     first = Min(size, packet, evaluate=False)
     fill = k.merge_rx_buffers * Max(1, k.rx_buffer_bytes / first, evaluate=False) + 1 - k.merge_rx_buffers
@@ -48,7 +53,7 @@ def _vsock(k: Words) -> dict[str, Expr]:
 
 
 def _counts(
-    k: Words, *, overhead: Expr, packets: Expr, segments: Expr, kicks: Expr, interrupts: Expr, taken: Expr
+    k: Words, *, overhead: Expr, packets: Expr, segments: Expr, kicks: Expr, interrupts: Expr, taken: Expr, ahead: Expr
 ) -> Mapping[str, Expr]:
     size = k.size_bytes
     return {
@@ -66,7 +71,7 @@ def _counts(
         **_vsock(k),
         "further_packets": packets - Min(packets, 1, evaluate=False),
         "taken": taken,
-        "fetch_batch": k.descriptor_batch + 1,
+        "fetch_batch": Min(k.descriptor_batch + 1, ahead, evaluate=False),
         "kicks": kicks,
         "interrupts": interrupts,
     }
@@ -85,6 +90,7 @@ def rr(k: Words) -> Mapping[str, Expr]:
         kicks=Min(segments, 1, evaluate=False),
         interrupts=Min(segments, 1, evaluate=False),
         taken=Min(k.batch, segments, evaluate=False),
+        ahead=segments,
     )
 
 
@@ -96,14 +102,17 @@ def stream(k: Words) -> Mapping[str, Expr]:
     merged = k.merges * (1 - k.nodelay)
     whole = k.tso * ceiling(size / _limit(k)) + (1 - k.tso) * packets
     segments = merged * size / _limit(k) + (1 - merged) * whole
+    joined = k.coalesce_writes * Min(1, size / _vsock_packet(k), evaluate=False)
+    noticed = joined + (1 - k.coalesce_writes) * Min(segments, 1, evaluate=False)
     return _counts(
         k,
         overhead=_headers(k),
         packets=packets,
         segments=segments,
-        kicks=Min(segments, 1, evaluate=False),
-        interrupts=Min(segments, 1, evaluate=False) / k.interrupt_batch,
+        kicks=noticed,
+        interrupts=noticed / k.interrupt_batch,
         taken=merged * k.batch + (1 - merged) * Min(k.batch, Max(segments, 1, evaluate=False), evaluate=False),
+        ahead=merged * (k.descriptor_batch + 1) + (1 - merged) * Max(segments, 1, evaluate=False),
     )
 
 
@@ -119,6 +128,7 @@ def packets(k: Words) -> Mapping[str, Expr]:
         kicks=1 / k.batch,
         interrupts=1 / Max(k.batch, k.interrupt_batch, evaluate=False),
         taken=k.batch,
+        ahead=k.descriptor_batch + 1,
     )
 
 

@@ -56,16 +56,12 @@ def vhost_fetch_send(w: Words, p: Words) -> Expr:
 
 @stage(
     occupies=WORKER,
-    uses={"receive_descriptor_s": "s", "receive_prefetch_s": "s", "receive_fetch_turn_s": "s", "ring_meeting_s": "s"},
-    cites=("perezmartin2020", "feller1968"),
+    uses={"receive_descriptor_s": "s", "receive_prefetch_s": "s", "receive_fetch_turn_s": "s"},
+    cites=("perezmartin2020",),
 )
 def vhost_fetch_receive(w: Words, p: Words) -> Expr:
-    """The worker reads each receive descriptor; read one by one, the reads meet the guest's refills in the ring.
-
-    Worker and guest run at the same rate, so their distance in the ring is a walk without drift, which returns
-    to zero about sqrt(n) times in n steps: a batch of n pays sqrt(n) meetings, a packet 1/sqrt(n) of one.
-    """
-    single = p.receive_descriptor_s + p.ring_meeting_s / sqrt(w.taken)
+    """The worker reads each receive descriptor: one by one, or a batch ahead into an array of its own."""
+    single = p.receive_descriptor_s
     ahead = p.receive_prefetch_s + p.receive_fetch_turn_s / w.fetch_batch
     return w.segments * ((1 - w.batched_fetch) * single + w.batched_fetch * ahead)
 
@@ -96,23 +92,31 @@ def vhost_send(w: Words, p: Words) -> Expr:
 
 @stage(
     occupies=WORKER,
-    uses={"vhost_receive_packet_s": "s", "tap_meeting_s": "s", "buf_api_meeting_s": "s", "numa_penalty": ""},
+    uses={
+        "vhost_receive_packet_s": "s",
+        "tap_meeting_s": "s",
+        "ring_meeting_s": "s",
+        "buf_api_meeting_s": "s",
+        "numa_penalty": "",
+    },
     cites=("perezmartin2020", "feller1968"),
 )
 def vhost_receive(w: Words, p: Words) -> Expr:
     """The worker takes each packet from the tap's ring; each time it meets the producer there it waits for its line.
 
-    Producer and worker are both busy all the time, hence a walk without drift and 1/sqrt(batch), see
-    vhost_fetch_receive.
+    Both are busy all the time, so their distance in the ring is a walk without drift, which returns to zero about
+    sqrt(n) times in n steps: a batch of n pays sqrt(n) meetings, a packet 1/sqrt(n) of one. Descriptors that are
+    read one by one meet the guest's refills in the same way; read ahead they do not.
     """
-    meeting = (p.tap_meeting_s + w.buf_api * p.buf_api_meeting_s) / sqrt(w.taken) * _remote(w, p)
+    met = p.tap_meeting_s + (1 - w.batched_fetch) * p.ring_meeting_s + w.buf_api * p.buf_api_meeting_s
+    meeting = met / sqrt(w.taken) * _remote(w, p)
     return w.segments * (p.vhost_receive_packet_s + meeting)
 
 
-@stage(occupies=WORKER, uses={"vhost_buffer_s": "s"}, cites=("garzarella2019",))
+@stage(occupies=WORKER, uses={"receive_buffer_s": "s"}, cites=("garzarella2019",))
 def vhost_buffers(w: Words, p: Words) -> Expr:
     """The worker goes on to another receive buffer where a large segment fills more than one."""
-    return w.further_buffers * p.vhost_buffer_s
+    return w.further_buffers * p.receive_buffer_s
 
 
 @stage(occupies=WORKER, uses={"send_copy_call_s": "s", **WORKER_COPY}, cites=("ahern2011", "perezmartin2020"))
@@ -147,7 +151,7 @@ def event_check(w: Words, p: Words) -> Expr:
     return w.segments * w.event_idx * p.event_check_s
 
 
-@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", **COPY}, cites=("dpdk2020",))
+@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", **COPY}, spins=True, cites=("dpdk2020",))
 def pmd_dequeue(w: Words, p: Words) -> Cost:
     """A poll-mode core takes each segment out of the guest's ring and copies it."""
     return Cost(
@@ -156,7 +160,7 @@ def pmd_dequeue(w: Words, p: Words) -> Cost:
     )
 
 
-@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", **COPY}, cites=("dpdk2020",))
+@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", **COPY}, spins=True, cites=("dpdk2020",))
 def pmd_enqueue(w: Words, p: Words) -> Cost:
     """A poll-mode core copies each segment into the guest's ring."""
     return Cost(
@@ -177,27 +181,34 @@ def vdpa_ring(w: Words, p: Words) -> Expr:
     return w.packets * p.vdpa_packet_s
 
 
-@stage(occupies=None, uses={"io_thread_wake_s": "s"}, when="idle", variability=0.5, cites=("ahern2011", "dykman2007"))
+@stage(
+    occupies=None,
+    uses={"worker_wake_s": "s", "io_thread_wake_s": "s"},
+    when="idle",
+    variability=0.5,
+    cites=("ahern2011", "dykman2007"),
+)
 def io_thread_wake(w: Words, p: Words) -> Expr:
-    """The main loop of the device model returns from its wait."""
-    return p.io_thread_wake_s * (1 - w.worker_poll)
+    """The scheduler wakes the device model's main loop, which then returns to user space and looks for its work."""
+    return (p.worker_wake_s + p.io_thread_wake_s) * (1 - w.worker_poll)
 
 
-@stage(occupies=IO_THREAD, uses={"qemu_send_s": "s", **COPY}, cites=("ahern2011", "dykman2007"))
+@stage(occupies=IO_THREAD, uses={"qemu_send_s": "s", **WORKER_COPY}, cites=("ahern2011", "dykman2007"))
 def qemu_send(w: Words, p: Words) -> Cost:
     """The I/O thread takes each unit from the guest's ring and writes it to the tap: one kernel/user copy."""
-    return Cost(
-        seconds=w.tap_units * p.qemu_send_s + copy_seconds(w.segment_cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes
-    )
+    return Cost(seconds=w.tap_units * p.qemu_send_s + _worker_copy(w, p), bus_bytes=2 * w.bytes)
 
 
-@stage(occupies=IO_THREAD, uses={"qemu_receive_s": "s", **COPY}, cites=("ahern2011", "dykman2007"))
+@stage(
+    occupies=IO_THREAD,
+    uses={"qemu_receive_s": "s", "receive_buffer_s": "s", **WORKER_COPY},
+    cites=("ahern2011", "dykman2007"),
+)
 def qemu_receive(w: Words, p: Words) -> Cost:
-    """The I/O thread reads each unit from the tap into a buffer of its own: one kernel/user copy."""
-    return Cost(
-        seconds=w.tap_units * p.qemu_receive_s + copy_seconds(w.segment_cold_bytes, w.bytes, p),
-        bus_bytes=2 * w.bytes,
-    )
+    """The I/O thread reads each unit from the tap into a buffer of its own, one kernel/user copy, and fills the
+    guest's receive buffers one after the other."""
+    handled = w.tap_units * p.qemu_receive_s + w.further_buffers * p.receive_buffer_s
+    return Cost(seconds=handled + _worker_copy(w, p), bus_bytes=2 * w.bytes)
 
 
 @stage(occupies=IO_THREAD, uses=COPY, cites=("ahern2011",))
@@ -242,6 +253,12 @@ def hvm_event(w: Words, p: Words) -> Expr:
     return p.hvm_event_s
 
 
+@stage(occupies=CPU, uses={"hvm_packet_s": "s"}, cites=("dykman2007",))
+def hvm_shadow(w: Words, p: Words) -> Expr:
+    """A fully virtualised guest under shadow paging pays for the page tables that each packet touches."""
+    return w.packets * p.hvm_packet_s
+
+
 @stage(occupies=CPU, uses={"netfront_s": "s"}, cites=("dykman2007",))
 def netfront(w: Words, p: Words) -> Expr:
     """netfront makes requests for each packet and takes responses back."""
@@ -278,4 +295,5 @@ STAGES: tuple[Stage, ...] = (
     domain_wake,
     hvm_event,
     netfront,
+    hvm_shadow,
 )

@@ -19,6 +19,7 @@ from vmodel.units import (
 )
 
 SMALL = 0.01  # share of the latency below which stages are shown together
+NEGLIGIBLE = 1e-9  # loss that is not worth a line
 LABEL = 14
 Formatter = Callable[[float | None, float | None], str]
 
@@ -99,7 +100,7 @@ def _answers(p: Prediction) -> list[tuple[str, str]]:
         )
     if p.scenario.workload != "rr":
         rows += times
-    if p.loss > 0:
+    if p.loss > NEGLIGIBLE:
         rows.append(("loss", format_share(p.loss)))
     rows.append(("interrupts", per_second(p.interrupts_per_s, p.interrupts_per_s * p.log_sd)))
     rows.append(("CPU", f"host {cores(p.cpu_host)}, guest {cores(p.cpu_guest)} cores"))

@@ -115,7 +115,7 @@ def _tables(stages: Mapping[str, Stage]) -> str:
         bus = f"{s.name}_bus" if s.bus_bytes != 0 else "None"
         rows.append(
             f"    {s.name!r}: ({s.name}, {s.name}_gradient, {bus}, {s.words!r}, {s.parameters!r}, {s.occupies!r},"
-            f" {s.when!r}, {s.variability!r}, {s.cites!r}, {s.about!r}),\n"
+            f" {s.when!r}, {s.variability!r}, {s.cites!r}, {s.about!r}, {s.spins!r}),\n"
         )
     traffic = "".join(
         f"    {part!r}: (traffic_{part}, traffic_{part}_knobs, {names!r}),\n"

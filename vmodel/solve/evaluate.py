@@ -8,7 +8,7 @@ from typing import Any
 from vmodel.core.path import Node
 from vmodel.solve.dual import Dual, is_float
 
-Row = tuple[Any, ...]  # function, gradient, bus, words, parameters, occupies, when, variability, cites, about
+Row = tuple[Any, ...]  # function, gradient, bus, words, parameters, occupies, when, variability, cites, about, spins
 
 
 @cache

@@ -292,7 +292,7 @@ def _bus(program: _Program, leg: _Leg) -> sympy.Expr:
     return program.add("d_memory_bus", leg.bus_bytes / _symbol("memory_bus_bytes_s"), "busy time of the memory bus")
 
 
-def _stream(program: _Program, s: Scenario) -> None:
+def _stream(program: _Program, s: Scenario, values: dict[str, float]) -> None:
     way = compose.scenario_ways(s)
     polls = dict.fromkeys(compose.POLLS, sympy.Integer(0))
     leg = _leg(program, s, way.forward, "stream", polls)
@@ -313,7 +313,10 @@ def _stream(program: _Program, s: Scenario) -> None:
     if s.knobs["socket_buffer_bytes"] is not None:
         program.tag = "ack"
         back = _leg(program, s, way.reverse, "rr", polls, size=compose.ACKNOWLEDGEMENT_BYTES)
-        trip = program.add("round_trip", transit + _sum(_paid(back, "always")), "message there, acknowledgement back")
+        timers = [_timer(s, chain, label, values) for label, chain in (("there", way.forward), ("back", way.reverse))]
+        waits = _sum([tau for _, tau in timers])
+        trip = transit + _sum(_paid(back, "always")) + waits
+        trip = program.add("round_trip", trip, "message there, acknowledgement back, timers of both ends")
         window = _symbol("size") * trip / _symbol("socket_buffer_bytes")
         pace = program.add("window_pace", _largest([pace, window]), "the window lets so much through per round trip")
     program.add(RATE, 1 / pace, "messages per second")
@@ -348,7 +351,7 @@ def closed_form(p: Prediction) -> ClosedForm:
     if s.workload == "rr":
         _rr(program, s, values)
     elif s.workload == "stream":
-        _stream(program, s)
+        _stream(program, s, values)
     else:
         _packets(program, s, p, values)
     steps = _needed(list(program.steps.values()))

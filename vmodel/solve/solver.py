@@ -164,6 +164,7 @@ def predict(s: Scenario) -> Prediction:
     titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
     demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
     busy = {k: v * rate for k, v in demand.items()}
+    busy.update({titles[k]: 1.0 for k in _spinning(solved.chains)})
     size_bits = s.knobs["size"] * BITS_PER_BYTE
     both = 2 if s.workload == "rr" else 1
     bottleneck, slack = _bottleneck(s, out, demand, rate)
@@ -171,7 +172,7 @@ def predict(s: Scenario) -> Prediction:
         replace(r, resource=titles.get(r.resource, r.resource) if r.resource else None, seconds=plain(r.seconds))
         for r in out.shares
     )
-    packet_rate = rate * plain(solved.words["packets"]) * both
+    packet_rate = rate * plain(_packet_count(s, solved.words)) * both
     wide_latency = (
         _interval(latency, log_sd)
         if s.workload == "rr"
@@ -188,7 +189,7 @@ def predict(s: Scenario) -> Prediction:
         throughput_interval_bps=_interval(throughput, log_sd),
         throughput_bound_bps=max(plain(out.upper_rate_per_s) * size_bits, throughput),
         rate_pps=packet_rate,
-        rate_interval_pps=_interval(packet_rate, log_sd),
+        rate_interval_pps=_carried(s, out, packet_rate, log_sd),
         transactions_per_s=rate if s.workload == "rr" else None,
         transactions_interval_per_s=_interval(rate, log_sd) if s.workload == "rr" else None,
         messages_per_s=rate,
@@ -210,6 +211,25 @@ def predict(s: Scenario) -> Prediction:
         warnings=warnings,
         sources=_sources(s, solved, elasticity),
     )
+
+
+def _carried(s: Scenario, out: Outcome, packet_rate: float, log_sd: float) -> Interval:
+    """Interval of the packet rate: below capacity what is offered is carried, unless the capacity is less than thought."""
+    if out.saturated or s.workload != "packets":
+        return _interval(packet_rate, log_sd)
+    capacity = packet_rate * plain(out.upper_rate_per_s) / plain(out.rate_per_s)
+    return Interval(low=min(packet_rate, _interval(capacity, log_sd).low), high=packet_rate)
+
+
+def _spinning(chains: Sequence[Chain]) -> set[str]:
+    """Resources that poll and are never idle, whatever the load."""
+    rows = evaluate.stage_rows()
+    return {n.resource for c in chains for n in c.nodes if n.resource is not None and rows[n.stage][10]}
+
+
+def _packet_count(s: Scenario, words: Mapping[str, Any]) -> Any:
+    """Packets of one message: frames, or virtio-vsock packets where no network stack is on the path."""
+    return words["vsock_packets" if "vsock_packets" in words else "packets"]
 
 
 def _interval(value: float, log_sd: float) -> Interval:
@@ -335,7 +355,7 @@ def columns(s: Scenario) -> dict[str, Any]:
     return {
         "latency_s": out.latency_s,
         "throughput_bps": out.rate_per_s * size_bits,
-        "rate_pps": out.rate_per_s * solved.words["packets"] * both,
+        "rate_pps": out.rate_per_s * _packet_count(s, solved.words) * both,
         "transactions_per_s": out.rate_per_s if s.workload == "rr" else None,
         "interrupts_per_s": out.interrupts_per_s,
         "cpu_host": out.rate_per_s * _work(out, HOST_KINDS),

@@ -1,7 +1,7 @@
 """The three workloads as laws over stage times: ping-pong, bulk stream, frames. Floats, arrays and duals alike."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.core.path import Node
@@ -9,7 +9,6 @@ from vmodel.core.records import Load, Outcome, StageShare
 from vmodel.library.moderation import Moderation
 from vmodel.solve.dual import larger, largest, plain, total
 from vmodel.solve.mva import exact_mva
-from vmodel.solve.queues import mg1_wait
 from vmodel.solve.rings import mg1k
 
 WAITS = ("queueing", "full_ring")
@@ -75,6 +74,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     paid = ("always", "idle")
     shares = [row for leg in legs for row in _shares(leg, paid)]
     alone = total([row.seconds for row in shares])
+    work = total([row.seconds for row in shares if row.when == "always"])
     d = demands(legs)
     held = [leg for leg in legs if _held_off(leg)]
     for leg in held:
@@ -108,7 +108,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     return Outcome(
         latency_s=locked,
         rate_per_s=rate,
-        upper_rate_per_s=1 / larger(largest(list(d.values())), bus_s) if in_flight > 1 else in_flight / alone,
+        upper_rate_per_s=1 / larger(largest(list(d.values())), work / in_flight),
         demands_s={**d, "memory bus": bus_s},
         shares=tuple(shares),
         regime=tuple(regime),
@@ -125,7 +125,8 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None,
     """Bulk transfer: time per message is the largest demand, or the window's share of a round trip.
 
     T = max(D_r);  a sender faster than the rest blocks for the share phi = 1 - D_sender / D_rest of the time, and
-    stages paid only then add phi times their cost.  With a window W: T >= size (R + T) / W, R the round trip.
+    stages paid only then add phi times their cost.  With a window W: T >= size R / W, R the round trip of a message
+    and its acknowledgement, with the moderation timer of either end.
     """
     d = demands([leg])
     blocked = demands([leg], ("blocked",))
@@ -143,6 +144,8 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None,
     upper = 1 / pace
     if window is not None:
         trip = transit + total([row.seconds for row in _shares(back, ("always",))])
+        for timer in (leg.timer_s, back.timer_s):
+            trip = trip if timer is None else trip + timer
         limited = larger(pace, size * trip / window)
         if _true(plain(limited) > plain(pace)):
             regime.append("limited by the window")
@@ -180,56 +183,30 @@ def _moderated(leg: Leg, unlimited: Any) -> Any:
 
 
 def packets(leg: Leg, load: Load, *, variability: Mapping[str, float], ring: int, bus_s: Any, bits: Any) -> Outcome:
-    """Frames: capacity 1 / D_max; below it M/G/1 at each resource, at and above it the bottleneck's ring is full.
+    """Frames: capacity 1 / D_max; at an offered load every resource is a ring of M/G/1/K, the busiest one loses.
 
-    A stage that is paid when its end was idle is paid with the share of time the bottleneck is idle.
+    As fast as possible, the ring before the bottleneck is full.  A stage that is paid when its end was idle is paid
+    with the share of time the bottleneck is idle.
     """
     d = demands([leg])
     pace = larger(largest(list(d.values())), bus_s)
     capacity = 1 / pace
-    offered = capacity if load.kind == "max" else load.value / bits if load.kind == "throughput_bps" else load.value
-    top = max(d, key=lambda k: float(plain(d[k]))) if all(_scalar(plain(v)) for v in d.values()) else None
-    saturated = load.kind == "max" or _true(plain(offered) >= plain(capacity))
-    carried = -larger(-offered, -capacity)
     shares = list(_shares(leg, ("always",)))
-    loss: Any = 0.0
-    if not saturated and top is not None:
-        at_ring = mg1k(plain(offered), plain(d[top]), variability.get(top, 0.1), ring)
-        loss = at_ring.loss
-        carried = offered * (1 - loss)
-        idle = 1 - offered * d[top]
-        shares += [
-            StageShare(
-                stage=r.stage,
-                resource=None,
-                seconds=r.seconds * idle,
-                owner=r.owner,
-                direction=r.direction,
-                when="idle",
-            )
-            for r in _shares(leg, ("idle",))
-        ]
-        for k, v in d.items():
-            wait = (
-                at_ring.response_s - plain(v)
-                if k == top
-                else mg1_wait(plain(carried), plain(v), variability.get(k, 0.1))
-            )
-            shares.append(
-                StageShare(stage="queueing", resource=k, seconds=wait, owner="", direction=leg.direction, when="always")
-            )
-        shares += _moderation_under_load(leg, carried)
+    if load.kind == "max":
+        carried, loss, saturated = capacity, 0.0, True
+        shares.append(_queue("full_ring", None, ring * plain(pace), leg))
     else:
-        if load.kind != "max":
-            loss = larger(0.0 * carried, 1 - carried / offered)
-        shares.append(
-            StageShare(
-                stage="full_ring", resource=top, seconds=ring * pace, owner="", direction=leg.direction, when="always"
-            )
-        )
-    latency = total([row.seconds for row in shares])
+        offered = load.value / bits if load.kind == "throughput_bps" else load.value
+        saturated = _true(plain(offered) >= plain(capacity))
+        rings = {k: mg1k(plain(offered), plain(v), variability.get(k, 0.1), ring) for k, v in d.items()}
+        loss = largest([r.loss for r in rings.values()])
+        carried = offered * (1 - loss)
+        idle = larger(0.0 * plain(pace), 1 - plain(carried) * plain(pace))
+        shares += [replace(r, seconds=r.seconds * idle, resource=None) for r in _shares(leg, ("idle",))]
+        shares += [_queue("queueing", k, rings[k].response_s - plain(v), leg) for k, v in d.items()]
+        shares += _moderation_under_load(leg, carried)
     return Outcome(
-        latency_s=latency,
+        latency_s=total([row.seconds for row in shares]),
         rate_per_s=carried,
         upper_rate_per_s=capacity,
         demands_s={**d, "memory bus": bus_s},
@@ -241,8 +218,8 @@ def packets(leg: Leg, load: Load, *, variability: Mapping[str, float], ring: int
     )
 
 
-def _scalar(x: Any) -> bool:
-    return isinstance(x, (float, int)) or getattr(x, "ndim", 1) == 0
+def _queue(name: str, resource: str | None, seconds: Any, leg: Leg) -> StageShare:
+    return StageShare(stage=name, resource=resource, seconds=seconds, owner="", direction=leg.direction, when="always")
 
 
 def _poll_regime(leg: Leg) -> str:
