@@ -75,7 +75,7 @@ def used_parameters(path, **settings):
 def counted(workload, words, arrays=False):
     """All counts of one message of a workload beside the words they were made from, whatever stage needs them."""
     out = dict(words)
-    for part, (function, names, _) in evaluate.module(arrays).TRAFFIC.items():
+    for part, (function, names, _, _) in evaluate.module(arrays).TRAFFIC.items():
         if part.partition("_")[0] == workload:
             out.update(function(*[words[name] for name in names]))
     return out
@@ -89,7 +89,7 @@ def knob_values(name):
     most = min(knob.most, MOST_IN_FLIGHT) if name == "in_flight" else knob.most
     least = max(knob.least, SMALLEST)
     spread = st.floats(math.log(least), math.log(most)).map(lambda x: min(max(math.exp(x), least), most))
-    if knob.kind in ("number", "size"):
+    if knob.kind in ("number", "count", "size"):
         spread = spread.map(lambda x: float(min(max(round(x), knob.least), most)))
     return st.one_of(st.just(knob.least), st.just(most), spread)
 

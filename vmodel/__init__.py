@@ -7,6 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vmodel.calibrate.dataset import read_rows as read_rows
+    from vmodel.calibrate.fit import Fit as Fit
+    from vmodel.calibrate.fit import fit as fit
+    from vmodel.calibrate.profile_file import as_profile as as_profile
     from vmodel.config import scenario as scenario
     from vmodel.core.records import Observation as Observation
     from vmodel.core.records import Prediction as Prediction
@@ -16,18 +20,32 @@ if TYPE_CHECKING:
     from vmodel.library.profile import profile as profile
     from vmodel.library.tables import path_names as path_names
     from vmodel.solve.ask import predict as predict
+    from vmodel.solve.compare import Comparison as Comparison
+    from vmodel.solve.compare import compare as compare
+    from vmodel.solve.explain import Explanation as Explanation
+    from vmodel.solve.explain import bibliography as bibliography
+    from vmodel.solve.explain import explain as explain
 
 __version__ = "0.1.0"
 
 _PLACES = {
+    "Comparison": "vmodel.solve.compare",
+    "Explanation": "vmodel.solve.explain",
+    "Fit": "vmodel.calibrate.fit",
     "Observation": "vmodel.core.records",
     "Prediction": "vmodel.core.records",
     "Profile": "vmodel.core.records",
     "Scenario": "vmodel.core.records",
     "VmodelError": "vmodel.errors",
+    "as_profile": "vmodel.calibrate.profile_file",
+    "bibliography": "vmodel.solve.explain",
+    "compare": "vmodel.solve.compare",
+    "explain": "vmodel.solve.explain",
+    "fit": "vmodel.calibrate.fit",
     "path_names": "vmodel.library.tables",
     "predict": "vmodel.solve.ask",
     "profile": "vmodel.library.profile",
+    "read_rows": "vmodel.calibrate.dataset",
     "scenario": "vmodel.config",
 }
 __all__ = sorted(_PLACES)

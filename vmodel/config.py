@@ -1,7 +1,7 @@
 """From names and numbers as people write them to a Scenario with nothing left open; every fault of a call at once."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from vmodel.core.records import Load, Profile, Scenario
@@ -44,6 +44,7 @@ def _gbps(text: str) -> float:
 
 READERS: Mapping[str, Callable[[str], float]] = {
     "number": _number,
+    "count": _number,
     "switch": _switch,
     "size": parse_bytes,
     "bitrate": _gbps,
@@ -54,33 +55,56 @@ READERS: Mapping[str, Callable[[str], float]] = {
 def knob_value(name: str, value: Any) -> Any:
     """Read one knob: text with a unit, a number, a truth value, or an array of numbers. Raises a VmodelError."""
     knob = tables.knob(name)
-    expected = f"{knob.about}, {knob.least:g} to {knob.most:g} {knob.unit}".rstrip()
     if isinstance(value, str):
         value = READERS[knob.kind](value)
     if isinstance(value, bool):
         if knob.kind != "switch":
-            raise ConfigError([Fault(file=WHERE, key=name, value=value, expected=expected)])
+            raise _refused(knob, value)
         return float(value)
     if isinstance(value, (int, float)) or getattr(value, "ndim", None) == 0:
+        return _scalar(knob, value)
+    return _array(knob, value)
+
+
+def _refused(knob: tables.Knob, value: object) -> ConfigError:
+    limits = "true or false" if knob.kind == "switch" else f"{knob.least:g} to {knob.most:g} {knob.unit}".rstrip()
+    whole = "a whole number, " if knob.kind == "count" else ""
+    return ConfigError([Fault(file=WHERE, key=knob.name, value=value, expected=f"{knob.about}, {whole}{limits}")])
+
+
+def _scalar(knob: tables.Knob, value: Any) -> float:
+    try:
         number = float(value)
-        if not math.isfinite(number) or not knob.least <= number <= knob.most:
-            raise ConfigError([Fault(file=WHERE, key=name, value=value, expected=expected)])
-        if knob.kind == "switch" and number not in (0.0, 1.0):
-            raise ConfigError([Fault(file=WHERE, key=name, value=value, expected="true or false")])
-        return number
-    return _array(name, value, knob, expected)
+    except (TypeError, ValueError, OverflowError):
+        raise _refused(knob, str(value)) from None
+    if not math.isfinite(number) or not knob.least <= number <= knob.most:
+        raise _refused(knob, value if isinstance(value, (int, float)) and abs(number) < math.inf else str(number))
+    if (knob.kind == "switch" and number not in (0.0, 1.0)) or (knob.kind == "count" and number != round(number)):
+        raise _refused(knob, value)
+    return number
 
 
-def _array(name: str, value: Any, knob: tables.Knob, expected: str) -> Any:
+def _array(knob: tables.Knob, value: Any) -> Any:
     import numpy  # the caller brought an array
 
     try:
         array = numpy.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ConfigError([Fault(file=WHERE, key=name, value=str(value), expected=expected)]) from None
-    if array.size == 0 or not bool(numpy.all(numpy.isfinite(array) & (array >= knob.least) & (array <= knob.most))):
-        raise ConfigError([Fault(file=WHERE, key=name, value=str(value), expected=expected)])
+    except (TypeError, ValueError, OverflowError):
+        raise _refused(knob, str(value)) from None
+    good = numpy.isfinite(array) & (array >= knob.least) & (array <= knob.most)
+    if knob.kind in ("switch", "count"):
+        good &= array == numpy.rint(array)
+    if array.size == 0 or not bool(good.all()):
+        raise _refused(knob, str(value))
     return array
+
+
+def _told(value: object) -> object:
+    return value if isinstance(value, (str, int, float)) else str(value)
+
+
+def _near(value: object, choices: Iterable[str]) -> str | None:
+    return nearest(value, choices) if isinstance(value, str) else None
 
 
 class _Faults:
@@ -92,10 +116,12 @@ class _Faults:
     def add(self, key: str, value: object, expected: str, near: str | None = None) -> None:
         self.found.append(Fault(file=WHERE, key=key, value=value, expected=expected, nearest=near))
 
-    def one_of(self, key: str, value: str, choices: tuple[str, ...]) -> str:
-        if value not in choices:
-            self.add(key, value, f"one of {', '.join(choices)}", nearest(value, choices))
-        return value
+    def one_of(self, key: str, value: Any, choices: tuple[str, ...]) -> bool:
+        """Whether the value is one of the choices; if not, that is a fault."""
+        known = isinstance(value, str) and value in choices
+        if not known:
+            self.add(key, _told(value), f"one of {', '.join(choices)}", _near(value, choices))
+        return known
 
     def take(self, key: str, error: VmodelError) -> None:
         if isinstance(error, ConfigError):
@@ -121,11 +147,11 @@ def _parameters(overrides: Mapping[str, Any], faults: _Faults) -> dict[str, floa
     for name, value in overrides.items():
         prior = tables.priors()[name]
         try:
-            number = _number(value) if isinstance(value, str) else float(value)
-        except (VmodelError, TypeError, ValueError):
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not (math.isfinite(number) and number > 0):
-            faults.add(name, value, f"a positive number [{prior.unit or '-'}]: {prior.about}")
+            faults.add(name, _told(value), f"a positive number [{prior.unit or '-'}]: {prior.about}")
         out[name] = number
     return out
 
@@ -137,11 +163,13 @@ def load_of(load: Any) -> Load:
     if isinstance(load, str):
         kind, value = parse_load(load)
         return Load(kind=kind, value=value)
-    number = float(load)
+    try:
+        number = math.nan if isinstance(load, bool) else float(load)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
     if not (math.isfinite(number) and number > 0):
-        raise ConfigError(
-            [Fault(file=WHERE, key="load", value=load, expected="a positive rate, as 200kpps or 3Gbit/s")]
-        )
+        expected = "a positive rate, as 200kpps or 3Gbit/s, or max"
+        raise ConfigError([Fault(file=WHERE, key="load", value=_told(load), expected=expected)])
     return Load(kind="rate_pps", value=number)
 
 
@@ -165,36 +193,32 @@ def scenario(
     faults = _Faults()
     notes: list[str] = []
     settings = {k: v for k, v in settings.items() if v is not None}
-    if path not in tables.path_names():
-        faults.add("path", path, "a path (see `vmodel paths`)", nearest(str(path), tables.path_names()))
+    if not faults.one_of("path", path, tables.path_names()):
+        _check_settings(settings, faults)
         faults.settle()
     end = tables.endpoint(path)
     if profile is None:
         profile = end.best
         notes.append(f"profile {profile}: the machine this path is best known on")
-    if isinstance(profile, str):
-        profile = read_profile(profile)
+    if not isinstance(profile, Profile):
+        profile = _profile(profile, faults)
     if topology is None:
         topology = end.topology
         notes.append(f"topology {topology}: where this path is best known")
-    if (
-        faults.one_of("topology", topology, tables.TOPOLOGIES)
-        and topology in tables.TOPOLOGIES
-        and topology not in end.topologies
-    ):
+    if faults.one_of("topology", topology, tables.TOPOLOGIES) and topology not in end.topologies:
         faults.add("topology", topology, f"one that {path} can have: {', '.join(end.topologies)}")
-    workload = faults.one_of("workload", workload or end.workload, tables.WORKLOADS)
+    workload = end.workload if workload is None else workload
+    faults.one_of("workload", workload, tables.WORKLOADS)
     host_vm = topology in ("host-vm", "cross-host-vm")
-    direction = faults.one_of("direction", direction or "to-vm", tables.DIRECTIONS)
+    direction = "to-vm" if direction is None else direction
+    faults.one_of("direction", direction, tables.DIRECTIONS)
     if peer is None:
         peer = _default_peer(end, topology)
-    elif peer not in tables.endpoints():
-        faults.add("peer", peer, "an endpoint or path", nearest(peer, tables.endpoints()))
-    else:
+    elif faults.one_of("peer", peer, tuple(tables.endpoints())):
         wanted = "host" if host_vm or topology in ("cross-host-host", "loopback") else "guest"
         if tables.endpoint(peer).place != wanted:
             faults.add("peer", peer, f"a {wanted} end for topology {topology}")
-    knobs = {name: k.default for name, k in tables.knobs().items()}
+    knobs: dict[str, Any] = {name: k.default for name, k in tables.knobs().items()}
     for source in (end.defaults, profile.defaults, _path_defaults(profile, path), end.fixed):
         knobs.update(source)
     knobs = {n: knob_value(n, v) if v is not None else None for n, v in knobs.items()}
@@ -207,15 +231,18 @@ def scenario(
         except VmodelError as error:
             faults.take(name, error)
             continue
-        if name in end.fixed and knobs[name] != knob_value(name, end.fixed[name]):
+        if name in end.fixed and _anywhere(knobs[name] != knob_value(name, end.fixed[name])):
             faults.add(name, value, f"{str(end.fixed[name]).lower()}: {path} cannot change it")
     parameters = _parameters(overrides, faults)
-    if "zero_copy_rx" in chosen and not faults.found and knobs["zero_copy_rx"] and not knobs["dedicated_nic"]:
+    if not faults.found and _anywhere(knobs["zero_copy_rx"] > knobs["dedicated_nic"]):
         faults.add("zero_copy_rx", True, "dedicated_nic = true as well: the NIC must know whose buffers to fill")
+    offered = Load()
     try:
-        load = load_of(load)
+        offered = load_of(load)
     except VmodelError as error:
         faults.take("load", error)
+    if offered.kind != "max" and workload != "packets":
+        notes.append(f"load: an offered load acts on packets only, not on {workload}")
     if device is not None:
         _check_device(device, faults)
     faults.settle()
@@ -227,7 +254,7 @@ def scenario(
         direction=direction if host_vm else "to-vm",
         knobs=knobs,
         chosen=tuple(chosen),
-        load=load,
+        load=offered,
         profile=profile,
         parameters=parameters,
         device=device,
@@ -235,11 +262,37 @@ def scenario(
     )
 
 
-def _check_device(device: str, faults: _Faults) -> None:
+def _check_device(device: Any, faults: _Faults) -> None:
     from vmodel.library.moderation import devices  # read only where a device is named
 
-    if device not in devices():
-        faults.add("device", device, "a device (see `vmodel devices`)", nearest(device, devices()))
+    if not isinstance(device, str) or device not in devices():
+        faults.add("device", _told(device), "a device (see `vmodel devices`)", _near(device, devices()))
+
+
+def _anywhere(condition: Any) -> bool:
+    return bool(condition.any()) if hasattr(condition, "any") else bool(condition)
+
+
+def _profile(name: Any, faults: _Faults) -> Profile:
+    """The profile of a name; an unknown one is a fault, and the generic one stands in until all are told."""
+    try:
+        if isinstance(name, str):
+            return read_profile(name)
+        faults.add("profile", _told(name), "the name of a profile, or a file ending in .toml")
+    except VmodelError as error:
+        faults.take("profile", error)
+    return read_profile("generic")
+
+
+def _check_settings(settings: Mapping[str, Any], faults: _Faults) -> None:
+    """Tell what is wrong with settings whose path is not known."""
+    for name, value in settings.items():
+        if name in tables.priors():
+            continue
+        try:
+            knob_value(name, value)
+        except VmodelError as error:
+            faults.take(name, error)
 
 
 def _path_defaults(profile: Profile, path: str) -> Mapping[str, Any]:

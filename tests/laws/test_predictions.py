@@ -164,7 +164,7 @@ def column_cases():
             else:
                 top = min(knob.most, 200.0)
                 column = tuple(min(max(round(top * f, 3), knob.least), top) for f in (1.0, 0.25, 0.05))
-                if knob.kind in ("number", "size"):
+                if knob.kind in ("number", "count", "size"):
                     column = tuple(max(float(round(x)), knob.least) for x in column)
             if knob.name in ("size", "page_bytes", "socket_buffer_bytes", "segment_limit_bytes", "rx_buffer_bytes"):
                 column = tuple(max(knob.least, x * 100) for x in column)

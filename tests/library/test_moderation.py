@@ -57,7 +57,9 @@ def test_defaults_raise_no_warning(name):
     assert (result.kind == "none") <= (result.interval_s == 0)
 
 
-@pytest.mark.parametrize(("name", "parameter"), [("igb", "pf_adaptive_interval_s"), ("igbvf", "vf_adaptive_interval_s")])
+@pytest.mark.parametrize(
+    ("name", "parameter"), [("igb", "pf_adaptive_interval_s"), ("igbvf", "vf_adaptive_interval_s")]
+)
 def test_three_is_an_adaptive_mode_and_never_waits_less_than_ten(name, parameter):
     three, ten = moderate(name, rx_usecs=3), moderate(name, rx_usecs=10)
     assert three.adaptive and three.parameter == parameter

@@ -146,7 +146,7 @@ def test_what_must_be_a_table_is_one(profile_file, key):
     {"machine": {"path_defaults": 3}}, {"machine": {"path_defaults": {"virtio-vhost": 3}}},
     {"machine": {"path_defaults": {"virtio-vhost": {"siez": 3}}}}, {"defaults": {"siez": 3}},
     {"defaults": {"size": -1}},
-    {"drivers": {"pf": 3}}, {"drivers": {"pf": "igbb"}}, {"seen": {"virtio-vhost/rr": 3}},
+    {"drivers": {"pf": 3}}, {"seen": {"virtio-vhost/rr": 3}},
     {"seen": {"virtio-vhost/rr": {"topologies": [], "directions": [], "size_bytes": [0, 0], "rows": 1, "log_sd": 0.1}}},
     {"seen": {"virtio-vhost/rr": {
         "topologies": [], "directions": [], "size_bytes": [64, 1500], "rows": 1, "log_sd": math.nan,
@@ -162,3 +162,8 @@ def test_a_wrong_value_deep_in_a_profile_is_refused_with_the_name_of_the_file(bo
 def test_a_fault_is_an_error_of_ours(profile_file):
     with pytest.raises(VmodelError):
         profile(profile_file(HEAD + "format = 2\n"))
+
+
+def test_a_driver_that_is_not_in_the_table_is_refused_with_the_nearest(profile_file):
+    found = faults(profile_file(HEAD + '[drivers]\npf = "igbb"\n'))
+    assert found["drivers.pf"].nearest == "igb"

@@ -112,7 +112,7 @@ def test_what_a_long_timer_hides_is_called_locked():
     ("settings", "knob", "part"),
     [
         ({"path": "virtio-vhost"}, "rx_usecs", "no NIC interrupts"),
-        ({"path": "vf"}, "batch", "no stage of this path uses it; vhost_fetch_send"),
+        ({"path": "vf"}, "batch", "no stage of this path uses it; vhost_send"),
         ({"path": "vf"}, "rx_buffer_bytes", "no stage of this path uses it; vsock"),
         ({"path": "vf"}, "dedicated_nic", "zero_copy_rx"),
         ({"path": "virtio-vhost"}, "ring_size", "packets only"),

@@ -29,7 +29,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "profile": ("NAME|FILE", "machine (see `vmodel profiles`) or a profile file"),
     "device": ("NAME", "NIC driver (see `vmodel devices`)"),
 }
-METAVARS = {"number": "N", "size": "BYTES", "bitrate": "RATE", "microseconds": "US"}
+METAVARS = {"number": "N", "count": "N", "size": "BYTES", "bitrate": "RATE", "microseconds": "US"}
 ALIASES = {"link": "link_gbps"}
 TEXT_ONLY = tuple(name for name in WORDS if name != "load")
 

@@ -35,6 +35,7 @@ class Stage:
     bus_bytes: sympy.Expr
     words: tuple[str, ...]
     parameters: tuple[str, ...]
+    units: Mapping[str, str]
     cites: tuple[str, ...]
 
 
@@ -80,6 +81,7 @@ def stage(
             bus_bytes=sympy.sympify(cost.bus_bytes),
             words=tuple(sorted(free - set(uses))),
             parameters=tuple(sorted(uses)),
+            units=dict(uses),
             cites=cites,
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from vmodel.core.records import Profile, Seen, Value
 from vmodel.errors import ConfigError, Fault, UnknownName, nearest
-from vmodel.library.tables import priors
+from vmodel.library.tables import knobs, priors
 from vmodel.sources import STANDINGS, TRANSFERRED
 
 FORMAT = 1
@@ -51,9 +51,25 @@ def read(path: Path) -> Profile:
         body = tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise ConfigError([Fault(file=str(path), key="", expected=f"a readable file ({error.strerror})")]) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError([Fault(file=str(path), key="", expected=f"TOML ({error})")]) from None
-    return from_tables(body, str(path))
+    except ValueError as error:  # what no file name may hold, or no TOML file
+        raise ConfigError([Fault(file=str(path), key="", expected=f"a TOML file ({error})")]) from None
+    except RecursionError:
+        raise ConfigError([Fault(file=str(path), key="", expected="TOML that is not nested so deep")]) from None
+    known = from_tables(body, str(path))
+    _check_drivers(known, str(path))
+    return known
+
+
+def _check_drivers(known: Profile, file: str) -> None:
+    from vmodel.library.moderation import devices  # only a user's own file names drivers that may not exist
+
+    faults = [
+        Fault(file=file, key=f"drivers.{role}", value=name, expected="a device", nearest=nearest(name, devices()))
+        for role, name in known.drivers.items()
+        if name not in devices()
+    ]
+    if faults:
+        raise ConfigError(faults)
 
 
 def _positive(value: Any) -> bool:
@@ -81,6 +97,9 @@ def _values(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str
                 Fault(file=file, key=f"{key}.standing", value=row.get("standing"), expected=", ".join(STANDINGS))
             )
             continue
+        if not _words(row.get("sources", [])):
+            faults.append(Fault(file=file, key=f"{key}.sources", expected="a list of source keys"))
+            continue
         out[name] = Value(
             value=float(row["value"]),
             log_error=float(row["log_error"]),
@@ -91,6 +110,10 @@ def _values(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str
     return out
 
 
+def _words(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(x, str) for x in value)
+
+
 def _of(row: Any, key: str) -> Any:
     return row.get(key) if isinstance(row, dict) else row
 
@@ -98,16 +121,72 @@ def _of(row: Any, key: str) -> Any:
 def _covariance(
     body: Mapping[str, Any], file: str, faults: list[Fault]
 ) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
-    names = tuple(body.get("names", ()))
-    rows = body.get("lower", [])
-    good = len(rows) == len(names) and all(
-        isinstance(r, list) and len(r) == i + 1 and all(isinstance(x, (int, float)) and math.isfinite(x) for x in r)
-        for i, r in enumerate(rows)
-    )
-    if not good or not set(names) <= set(priors()):
-        faults.append(Fault(file=file, key="covariance", expected="known names and a lower triangle of finite numbers"))
+    names, rows = body.get("names", []), body.get("lower", [])
+    good = _words(names) and set(names) <= set(priors()) and isinstance(rows, list) and len(rows) == len(names)
+    good = good and all(_row_of(r, i) for i, r in enumerate(rows))
+    if not good:
+        expected = "known names and a lower triangle of finite numbers with a positive diagonal"
+        faults.append(Fault(file=file, key="covariance", expected=expected))
         return (), ()
-    return names, tuple(tuple(float(x) for x in r) for r in rows)
+    return tuple(names), tuple(tuple(float(x) for x in r) for r in rows)
+
+
+def _row_of(row: Any, place: int) -> bool:
+    """Whether this is a row of a lower triangle of variances and covariances."""
+    if not isinstance(row, list) or len(row) != place + 1:
+        return False
+    numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in row)
+    return numbers and row[place] > 0
+
+
+def _settings(body: Mapping[str, Any], key: str, file: str, faults: list[Fault]) -> None:
+    """Defaults of knobs must be knobs, with values they can have."""
+    for name, value in body.items():
+        knob = knobs().get(name)
+        where = f"{key}.{name}"
+        if knob is None:
+            faults.append(Fault(file=file, key=where, expected="a known knob", nearest=nearest(name, knobs())))
+        elif not isinstance(value, (bool, int, float)) or not knob.least <= value <= knob.most:
+            limits = f"{knob.least:g} to {knob.most:g} {knob.unit}".rstrip()
+            told = value if isinstance(value, (str, int, float)) else str(value)
+            faults.append(Fault(file=file, key=where, value=told, expected=limits))
+
+
+def _tables(body: Mapping[str, Any], file: str, faults: list[Fault]) -> None:
+    """The parts of a profile that hold tables of settings and names."""
+    _settings(body.get("defaults", {}), "defaults", file, faults)
+    per_path = body.get("machine", {}).get("path_defaults", {})
+    for name, table in per_path.items() if isinstance(per_path, dict) else [("path_defaults", None)]:
+        if not isinstance(table, dict):
+            faults.append(Fault(file=file, key=f"machine.path_defaults.{name}", expected="a table of knobs"))
+        else:
+            _settings(table, f"machine.path_defaults.{name}", file, faults)
+    for role, driver in body.get("drivers", {}).items():
+        if not isinstance(driver, str):
+            faults.append(Fault(file=file, key=f"drivers.{role}", value=str(driver), expected="the name of a driver"))
+    if not _words(body.get("sources", [])):
+        faults.append(Fault(file=file, key="sources", expected="a list of source keys"))
+
+
+def _seen(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str, Seen]:
+    out = {}
+    for key, row in body.items():
+        try:
+            low, high = (float(x) for x in row["size_bytes"])
+            spread = float(row["log_sd"])
+            if not (0 < low <= high < math.inf and 0 <= spread < math.inf):
+                raise ValueError
+            out[key] = Seen(
+                topologies=tuple(row["topologies"]),
+                directions=tuple(row["directions"]),
+                size_bytes=(low, high),
+                rows=int(row["rows"]),
+                log_sd=spread,
+            )
+        except (KeyError, TypeError, ValueError):
+            expected = "topologies, directions, size_bytes, rows, log_sd"
+            faults.append(Fault(file=file, key=f"seen.{key}", expected=expected))
+    return out
 
 
 def from_tables(body: Mapping[str, Any], file: str) -> Profile:
@@ -131,20 +210,8 @@ def from_tables(body: Mapping[str, Any], file: str) -> Profile:
         raise ConfigError(faults)
     values = _values(body.get("parameters", {}), file, faults)
     names, covariance = _covariance(body.get("covariance", {}), file, faults)
-    seen = {}
-    for key, row in body.get("seen", {}).items():
-        try:
-            seen[key] = Seen(
-                topologies=tuple(row["topologies"]),
-                directions=tuple(row["directions"]),
-                size_bytes=(float(row["size_bytes"][0]), float(row["size_bytes"][1])),
-                rows=int(row["rows"]),
-                log_sd=float(row["log_sd"]),
-            )
-        except (KeyError, TypeError, ValueError, IndexError):
-            faults.append(
-                Fault(file=file, key=f"seen.{key}", expected="topologies, directions, size_bytes, rows, log_sd")
-            )
+    _tables(body, file, faults)
+    seen = _seen(body.get("seen", {}), file, faults)
     if faults:
         raise ConfigError(faults)
     return Profile(

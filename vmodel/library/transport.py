@@ -68,12 +68,12 @@ def vhost_fetch_receive(w: Words, p: Words) -> Expr:
 
 @stage(
     occupies=WORKER,
-    uses={"translation_s": "s", "translation_saved": "", "numa_penalty": ""},
+    uses={"translation_s": "s", "translation_reuse": "", "numa_penalty": ""},
     cites=("perezmartin2020",),
 )
 def vhost_translate(w: Words, p: Words) -> Expr:
-    """The worker turns guest addresses into its own; a batch read ahead repeats fewer look-ups."""
-    return w.segments * p.translation_s * (1 - w.batched_fetch * p.translation_saved) * _remote(w, p)
+    """The worker turns guest addresses into its own; read ahead, one look-up serves 1 + reuse descriptors."""
+    return w.segments * p.translation_s / (1 + w.batched_fetch * p.translation_reuse) * _remote(w, p)
 
 
 @stage(

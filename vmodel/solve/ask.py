@@ -9,6 +9,8 @@ from vmodel.core.records import Prediction, Scenario
 from vmodel.solve import evaluate, solver
 from vmodel.solve.dual import is_float
 
+# knobs that change the law itself, so that each of their values is answered by itself
+SINGLE = ("in_flight", "rx_frames", "adaptive_rx", "ring_size", "dedicated_nic", "zero_copy_rx")
 BLOCK = 4096  # configurations at once: temporaries of 32 KiB are reused from cache and never mapped afresh
 
 
@@ -38,14 +40,30 @@ def answer_arrays(asked: Scenario) -> dict[str, Any]:
     flat = {k: numpy.broadcast_to(v, shape).reshape(-1) for k, v in given.items()}
     count = math.prod(shape)
     out: dict[str, Any] = {}
-    for start in range(0, count, BLOCK):
-        part = {k: v[start : start + BLOCK] for k, v in flat.items()}
-        found = solver.columns(replace(asked, knobs={**asked.knobs, **part}))
-        _store(out, found, slice(start, start + BLOCK), count)
+    single = [k for k in SINGLE if k in flat]
+    if single:
+        kinds, where = numpy.unique(numpy.stack([flat[k] for k in single]), axis=1, return_inverse=True)
+        for number in range(kinds.shape[1]):
+            fixed = {k: float(x) for k, x in zip(single, kinds[:, number], strict=True)}
+            places = numpy.flatnonzero(where.reshape(-1) == number)
+            part = {k: v[places] for k, v in flat.items() if k not in fixed}
+            part["size"] = numpy.broadcast_to(part.get("size", asked.knobs["size"]), places.shape)
+            _blocks(out, replace(asked, knobs={**asked.knobs, **fixed}), part, (places, count))
+    else:
+        _blocks(out, asked, flat, (numpy.arange(count), count))
     return {k: _shaped(v, shape) for k, v in out.items()}
 
 
-def _store(out: dict[str, Any], found: dict[str, Any], place: slice, count: int) -> None:
+def _blocks(out: dict[str, Any], asked: Scenario, part: dict[str, Any], target: tuple[Any, int]) -> None:
+    """Answer columns of equal length in blocks, and put the answers at their places."""
+    places, count = target
+    for start in range(0, len(places), BLOCK):
+        block = slice(start, start + BLOCK)
+        found = solver.columns(replace(asked, knobs={**asked.knobs, **{k: v[block] for k, v in part.items()}}))
+        _store(out, found, places[block], count)
+
+
+def _store(out: dict[str, Any], found: dict[str, Any], place: Any, count: int) -> None:
     import numpy
 
     for name, values in found.items():

@@ -96,6 +96,11 @@ def _parts(traffic: Traffic) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _rests_on(traffic: Traffic, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Knob words that each count of a traffic rests on."""
+    return {name: tuple(sorted(str(s) for s in traffic.counts[name].free_symbols)) for name in names}
+
+
 def _traffic_text(traffic: Traffic) -> str:
     text = ""
     for part, names in _parts(traffic).items():
@@ -118,7 +123,7 @@ def _tables(stages: Mapping[str, Stage]) -> str:
             f" {s.when!r}, {s.variability!r}, {s.cites!r}, {s.about!r}, {s.spins!r}),\n"
         )
     traffic = "".join(
-        f"    {part!r}: (traffic_{part}, traffic_{part}_knobs, {names!r}),\n"
+        f"    {part!r}: (traffic_{part}, traffic_{part}_knobs, {names!r}, {_rests_on(t, names)!r}),\n"
         for t in TRAFFIC
         for part, names in _parts(t).items()
     )

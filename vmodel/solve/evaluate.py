@@ -38,7 +38,7 @@ def traffic(workload: str, words: Mapping[str, Any], nodes: Sequence[Node]) -> d
     needed = {word for node in nodes for word in stage_rows()[node.stage][3]}
     out = dict(words)
     for part in (workload, f"{workload}_vsock"):
-        function, names, gives = table[part]
+        function, names, gives, _ = table[part]
         if part == workload or not needed.isdisjoint(gives):
             out.update(function(*[words[name] for name in names]))
     return out

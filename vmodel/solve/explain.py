@@ -25,7 +25,7 @@ MODERATION = ("rx_usecs", "rx_frames", "adaptive_rx", "pf_rx_usecs")
 ONLY_FOR = {"in_flight": "rr", "socket_buffer_bytes": "stream", "ring_size": "packets"} | dict.fromkeys(
     compose.POLLS, "rr"
 )
-WHOLE = ("number",)  # kinds of knob that are counts
+WHOLE = ("number", "count")  # kinds of knob that are counts
 FIRST_TRIAL = {
     "busy_poll": 50.0,
     "halt_poll": 50.0,
@@ -293,7 +293,8 @@ def _used_words(s: Scenario, chain: Chain) -> dict[str, Any]:
 
 def _cutting_knobs(workload: str) -> set[str]:
     """Words that decide how a message is cut into packets, segments and notifications."""
-    return set(evaluate.module(False).TRAFFIC[workload][1])
+    rests_on = evaluate.module(False).TRAFFIC[workload][3]
+    return {knob for word in ("packets", "segments") for knob in rests_on[word]}
 
 
 def _vsock_words(workload: str, word: str | None) -> set[str]:
@@ -307,6 +308,9 @@ def _vsock_words(workload: str, word: str | None) -> set[str]:
 def _stage_reason(s: Scenario, knob: tables.Knob, values: Sequence[float], base: _Answer) -> tuple[str, bool]:
     words = {knob.word or ("link_bytes_s" if knob.name == "link_gbps" else knob.name)}
     words |= _vsock_words(s.workload, knob.word)
+    if knob.word not in _cutting_knobs(s.workload):
+        rests_on = evaluate.module(False).TRAFFIC[s.workload][3]
+        words |= {word for word, knobs in rests_on.items() if knob.word in knobs}
     for chain in _chains(s):
         before = _used_words(s, chain)
         for value in values:

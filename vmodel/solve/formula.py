@@ -335,9 +335,6 @@ def _packets(program: _Program, s: Scenario, p: Prediction, values: dict[str, fl
     offered = _symbol("load")
     if s.load.kind == "throughput_bps":
         offered = program.add("offered", offered / (_symbol("size") * BITS_PER_BYTE), "messages offered per second")
-    if p.saturated:
-        program.add(RATE, sympy.Min(offered, capacity, evaluate=False), "messages per second")
-        return
     values["loss"] = p.loss
     program.add(RATE, offered * (1 - _symbol("loss")), "messages per second; loss is that of the ring at this load")
 

@@ -140,7 +140,8 @@ def _decay(rho: Number, scv: Number) -> Number:
     for _ in range(BISECTIONS):
         middle = (far + near) / 2
         rise = expm1(middle)
-        gap = choose(scv > 0, -log1p(most(-spread * rise, -1.0)) / curved, rho * rise) - middle
+        grown = choose(scv > 0, rise, 0.0) * spread
+        gap = choose(scv > 0, -log1p(most(-grown, -1.0)) / curved, rho * rise) - middle
         far, near = choose(gap > 0, middle, far), choose(gap > 0, near, middle)
     return (far + near) / 2
 

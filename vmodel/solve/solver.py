@@ -21,6 +21,7 @@ MATTERS = 0.005  # elasticity below which a parameter does not speak for the ans
 UNSEEN_LOG_SD = 0.25  # model error on a path or workload the profile was never compared on
 UNSEEN_TOPOLOGY_LOG_SD = 0.12
 STRETCH = 0.08  # per factor e of message size beyond the calibrated range
+NOTHING_S2 = 1e-60  # stands for the square of no time at all
 QUEUE_SCV = 1.0  # queueing times vary like an exponential law
 GUEST_CPU, HOST_KINDS = (
     "guest vCPU",
@@ -144,11 +145,11 @@ def _variability(leg: workloads.Leg) -> dict[str, float]:
     variance: dict[str, float] = {}
     for n, x in zip(leg.nodes, leg.seconds, strict=True):
         value = plain(x)
-        if n.resource is None or not is_float(value):
+        if n.resource is None:
             continue
         mean[n.resource] = mean.get(n.resource, 0.0) + value
         variance[n.resource] = variance.get(n.resource, 0.0) + rows[n.stage][7] * value * value
-    return {k: variance[k] / (m * m) if m > 0 else 0.0 for k, m in mean.items()}
+    return {k: variance[k] / larger(m * m, NOTHING_S2) for k, m in mean.items()}
 
 
 def predict(s: Scenario) -> Prediction:
@@ -205,7 +206,7 @@ def predict(s: Scenario) -> Prediction:
         saturated=out.saturated,
         shares=shares,
         regime="; ".join(out.regime),
-        standing=_standing(s, elasticity),
+        standing=_standing(s, elasticity, _elasticities(out.latency_s, parameters)),
         log_sd=log_sd,
         elasticities=elasticity,
         warnings=warnings,
@@ -214,7 +215,7 @@ def predict(s: Scenario) -> Prediction:
 
 
 def _carried(s: Scenario, out: Outcome, packet_rate: float, log_sd: float) -> Interval:
-    """Interval of the packet rate: below capacity what is offered is carried, unless the capacity is less than thought."""
+    """Interval of the packet rate: what is offered is carried, unless there is less capacity than thought."""
     if out.saturated or s.workload != "packets":
         return _interval(packet_rate, log_sd)
     capacity = packet_rate * plain(out.upper_rate_per_s) / plain(out.rate_per_s)
@@ -322,11 +323,10 @@ def _percentiles(out: Outcome, shares: Sequence[StageShare]) -> dict[float, floa
     return {p: gamma_percentile(whole, p) for p in PERCENTILES}
 
 
-def _standing(s: Scenario, elasticity: Mapping[str, float]) -> str:
-    used = [
-        value_of(s.profile, p).standing for p, e in elasticity.items() if abs(e) >= MATTERS and p not in s.parameters
-    ]
-    return worst_standing(used or [MEASURED])
+def _standing(s: Scenario, *elasticities: Mapping[str, float]) -> str:
+    """Standing of the worst parameter that the rate or the latency depends on."""
+    used = {p for table in elasticities for p, e in table.items() if abs(e) >= MATTERS and p not in s.parameters}
+    return worst_standing([value_of(s.profile, p).standing for p in sorted(used)] or [MEASURED])
 
 
 def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tuple[str, ...]:
@@ -340,9 +340,11 @@ def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tu
     return tuple(sorted(found))
 
 
-def _work(out: Outcome, kinds: tuple[str, ...]) -> Any:
-    """Seconds per message on processors of these kinds."""
-    return total([v for k, v in out.demands_s.items() if k.startswith(kinds)])
+def _work(out: Outcome, kinds: tuple[str, ...], spinning: set[str]) -> Any:
+    """Processors of these kinds that are busy: rate times demand, or one whole where a resource polls [cores]."""
+    own = {k: v for k, v in out.demands_s.items() if k.startswith(kinds)}
+    polling = sum(1.0 for k in own if k in spinning)
+    return out.rate_per_s * total([v for k, v in own.items() if k not in spinning]) + polling
 
 
 def columns(s: Scenario) -> dict[str, Any]:
@@ -352,14 +354,15 @@ def columns(s: Scenario) -> dict[str, Any]:
     out = solved.outcome
     size_bits = s.knobs["size"] * BITS_PER_BYTE
     both = 2 if s.workload == "rr" else 1
+    spinning = _spinning(solved.chains)
     return {
         "latency_s": out.latency_s,
         "throughput_bps": out.rate_per_s * size_bits,
         "rate_pps": out.rate_per_s * _packet_count(s, solved.words) * both,
         "transactions_per_s": out.rate_per_s if s.workload == "rr" else None,
         "interrupts_per_s": out.interrupts_per_s,
-        "cpu_host": out.rate_per_s * _work(out, HOST_KINDS),
-        "cpu_guest": out.rate_per_s * _work(out, (GUEST_CPU,)),
+        "cpu_host": _work(out, HOST_KINDS, spinning),
+        "cpu_guest": _work(out, (GUEST_CPU,), spinning),
     }
 
 

@@ -7,10 +7,11 @@ from typing import Any
 from vmodel.core.path import Node
 from vmodel.core.records import Load, Outcome, StageShare
 from vmodel.library.moderation import Moderation
-from vmodel.solve.dual import larger, largest, plain, total
+from vmodel.solve.dual import larger, largest, plain, smaller, total
 from vmodel.solve.mva import exact_mva
 from vmodel.solve.rings import mg1k
 
+SHORTEST_TIMER_S = 1e-12  # stands for a timer that is off
 WAITS = ("queueing", "full_ring")
 
 
@@ -176,10 +177,9 @@ def _notification_regime(d: Mapping[str, Any], sender_cpu: str | None) -> str:
 
 def _moderated(leg: Leg, unlimited: Any) -> Any:
     """Interrupts per second: one per notification, never more than the moderation timer lets through."""
-    if leg.timer is None or leg.timer_s is None or not _true(plain(leg.timer_s) > 0):
+    if leg.timer is None or leg.timer_s is None:
         return unlimited
-    most = 1 / leg.timer_s
-    return -larger(-unlimited, -most)
+    return smaller(unlimited, 1 / larger(leg.timer_s, SHORTEST_TIMER_S))
 
 
 def packets(leg: Leg, load: Load, *, variability: Mapping[str, float], ring: int, bus_s: Any, bits: Any) -> Outcome:
@@ -230,7 +230,7 @@ def _moderation_under_load(leg: Leg, rate: Any) -> list[StageShare]:
     """Mean wait for the interrupt under random arrivals."""
     from vmodel.solve.moderation_law import holdoff_wait, throttle_wait  # most questions never come here
 
-    if leg.timer is None or leg.timer_s is None or not _true(plain(leg.timer_s) > 0):
+    if leg.timer is None or leg.timer_s is None:
         return []
     law = throttle_wait if leg.timer.kind == "throttle" else holdoff_wait
     return [_wait(leg, law(plain(rate), plain(leg.timer_s)))]
