@@ -90,10 +90,17 @@ def agrees(expected, line, tolerance):
 
 
 def matched(expected, printed, tolerance=TOLERANCE):
-    """The printed line for each expected one, in order; None from the first that is not there."""
-    out, rest = [], iter(printed)
+    """The printed line for each expected one, in order; None for those that are not there."""
+    out, start = [], 0
     for line in expected:
-        out.append(line if line == "..." or not line else next((p for p in rest if agrees(line, p, tolerance)), None))
+        places = [i for i, p in enumerate(printed) if i >= start and agrees(line, p, tolerance)]
+        if line == "..." or not line:
+            out.append(line)
+        elif places:
+            out.append(printed[places[0]])
+            start = places[0] + 1
+        else:
+            out.append(None)
     return out
 
 
@@ -203,7 +210,7 @@ def refresh(folder):
             lines = []
             for command, expected in commands(block):
                 printed = run(["sh", "-euc", command], folder).splitlines()
-                found = matched(expected, printed, tolerance=float("inf"))
+                found = matched(expected, printed, tolerance=1e9)
                 gone = [e for e, m in zip(expected, found, strict=True) if m is None]
                 if gone:
                     sys.stderr.write(f"{command}\n  no longer prints: {gone}\n  printed:\n" + "\n".join(printed) + "\n")

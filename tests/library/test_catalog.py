@@ -1,5 +1,8 @@
 """The table of stages and the paths made of them: complete, without orphans, without surprises."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from vmodel.library import tables
@@ -38,4 +41,13 @@ def test_variability_is_that_of_a_service_time(name):
 def test_every_reference_is_cited_somewhere():
     used = {key for s in STAGES.values() for key in s.cites} | {k for e in tables.endpoints().values() for k in e.cites}
     used |= {key for prior in tables.priors().values() for key in prior.cites}
+    formulas = "".join(path.read_text(encoding="utf-8") for path in Path("vmodel/solve").glob("*.py"))
+    used |= {key for key in tables.references() if key in formulas}
     assert set(tables.references()) <= used
+
+
+def test_every_source_that_a_formula_names_is_in_the_bibliography():
+    for path in Path("vmodel/solve").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        named = set(re.findall(r"\b[A-Z][A-Za-z]+(?:19|20)\d\d\b", text))
+        assert named <= set(tables.references()), path

@@ -175,18 +175,21 @@ def _plays(title: str, role: str) -> bool:
 
 @click.command("datasets")
 @path_option("rows on this path only")
-@click.option("--calibration", metavar="DIR", help="folder of studies [default: ./calibration]")
+@click.option(
+    "--calibration", metavar="DIR", help="folder of studies [default: ./calibration, else the one that came along]"
+)
 @json_option
 def datasets_command(path: str | None, calibration: str | None, as_json: bool) -> int:
     """The measurements in a calibration folder, one line for each study."""
     from vmodel.calibrate.dataset import read_rows, read_toml, studies
+    from vmodel.calibrate.evidence import folder
 
     _path(path)
-    folder = Path(calibration or CALIBRATION)
+    place = Path(calibration) if calibration else None
     try:
-        found = studies(folder)
+        found = studies(folder(place))
     except VmodelError:
-        click.echo(f"vmodel: {folder}: no studies here; name their folder with --calibration", err=True)
+        click.echo(f"vmodel: {place or CALIBRATION}: no studies here; name their folder with --calibration", err=True)
         return NO
     records = []
     for study in found:

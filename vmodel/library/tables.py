@@ -122,11 +122,18 @@ def path_names() -> tuple[str, ...]:
 
 
 def endpoint(name: str) -> Endpoint:
-    """Look an endpoint up; raises UnknownName with the nearest path."""
+    """Look an endpoint up by name, or read one from a file ending in .toml.
+
+    Raises UnknownName with the nearest path, or ConfigError with every fault of the file.
+    """
     found = endpoints().get(name)
-    if found is None:
-        raise UnknownName("path", name, nearest(name, path_names()))
-    return found
+    if found is not None:
+        return found
+    if name.endswith(".toml"):
+        from vmodel.library.path_file import read  # only who writes paths of their own pays for it
+
+        return read(name)
+    raise UnknownName("path", name, nearest(name, path_names()))
 
 
 @cache
