@@ -219,6 +219,8 @@ def scenario(
         wanted = "host" if host_vm or topology in ("cross-host-host", "loopback") else "guest"
         if tables.endpoint(peer).place != wanted:
             faults.add("peer", peer, f"a {wanted} end for topology {topology}")
+        elif not tables.can_meet(end, tables.endpoint(peer), apart=str(topology).startswith("cross")):
+            faults.add("peer", peer, f"an end that {path} can meet in topology {topology}")
     knobs: dict[str, Any] = {name: k.default for name, k in tables.knobs().items()}
     for source in (end.defaults, profile.defaults, _path_defaults(profile, path), end.fixed):
         knobs.update(source)

@@ -109,6 +109,7 @@ def _complain(line: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code. Anything but bad input comes out as a traceback: it is our fault."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tiny matrices: a second thread only spins
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

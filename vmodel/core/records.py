@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from vmodel.core import show
+
 Number = Any  # a float, or an array of floats where many scenarios are asked at once
 
 
@@ -108,7 +110,7 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Prediction:
     """What the model says about one scenario; SI units, None where a value does not apply."""
 
@@ -142,6 +144,12 @@ class Prediction:
     elasticities: Mapping[str, float]
     warnings: tuple[str, ...]
     sources: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return show.line(self)
+
+    def _repr_html_(self) -> str:
+        return show.html(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

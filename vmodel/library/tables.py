@@ -13,6 +13,7 @@ from vmodel.sources import Source
 TOPOLOGIES = ("loopback", "host-vm", "vm-vm", "cross-host-host", "cross-host-vm", "cross-vm-vm")
 WORKLOADS = ("rr", "stream", "packets")
 DIRECTIONS = ("to-vm", "from-vm")
+INSIDE_ONLY = ("vsock", "loopback")  # attachments that no NIC ever sees
 GUEST_TOPOLOGIES = ("host-vm", "vm-vm", "cross-host-vm", "cross-vm-vm")
 
 
@@ -134,6 +135,12 @@ def endpoint(name: str) -> Endpoint:
 
         return read(name)
     raise UnknownName("path", name, nearest(name, path_names()))
+
+
+def can_meet(one: Endpoint, other: Endpoint, *, apart: bool) -> bool:
+    """Whether two ends can be joined: what never leaves its host speaks only to its own kind on the same host."""
+    inside = {one.attach, other.attach} & set(INSIDE_ONLY)
+    return not inside or (one.attach == other.attach and not apart)
 
 
 @cache
