@@ -254,7 +254,7 @@ def scenario(
         peer=peer,
         topology=topology,
         workload=workload,
-        direction=direction if host_vm else "to-vm",
+        direction=direction,
         knobs=knobs,
         chosen=tuple(chosen),
         load=offered,

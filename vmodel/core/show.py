@@ -25,7 +25,7 @@ def line(p: "Prediction") -> str:
 def html(p: "Prediction") -> str:
     """The answer as an HTML table: figures with intervals, and the longest stages."""
     s = p.scenario
-    rows: list[tuple[str, float | None, "Interval | None", Callable[[float | None], str]]] = [
+    rows: list[tuple[str, float | None, Interval | None, Callable[[float | None], str]]] = [
         ("latency", p.latency_s, p.latency_interval_s, format_seconds),
         ("throughput", p.throughput_bps, p.throughput_interval_bps, format_bitrate),
         ("packet rate", p.rate_pps, p.rate_interval_pps, format_rate),

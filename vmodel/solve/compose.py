@@ -35,11 +35,11 @@ def ways(path: str, peer: str, topology: str, direction: str) -> Ways:
     """Compose both directions of a scenario. The guest end is host 1 when the hosts differ."""
     near, far = tables.endpoint(peer), tables.endpoint(path)
     apart = topology.startswith("cross")
-    same_kind = near.place == far.place
-    a = _end(near, 0, "sender" if same_kind else near.place)
-    b = _end(far, 1 if apart else 0, "receiver" if same_kind else far.place)
+    ends = [(near, 0), (far, 1 if apart else 0)]
     if direction == "from-vm":
-        a, b = b, a
+        ends.reverse()
+    labels = ("sender", "receiver") if near.place == far.place else (ends[0][0].place, ends[1][0].place)
+    a, b = (_end(e, host, label) for (e, host), label in zip(ends, labels, strict=True))
     links = tables.links()
     return Ways(
         forward=chain(a, b, links, evaluate.occupies, "there"), reverse=chain(b, a, links, evaluate.occupies, "back")
