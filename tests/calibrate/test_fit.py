@@ -8,7 +8,7 @@ import pytest
 
 from vmodel.calibrate.design import design, evaluate
 from vmodel.calibrate.evidence import PACKAGE, load
-from vmodel.calibrate.fit import fit, problem
+from vmodel.calibrate.fit import OUTCOMES, fit, problem
 from vmodel.calibrate.profile_file import as_profile, tables_of, text_of
 from vmodel.core.records import Observation
 from vmodel.errors import FitError
@@ -135,3 +135,22 @@ def test_more_noise_widens_the_error_of_a_parameter():
     calm = [replace(r, value=100.0 + i) for i, r in enumerate(rows)]
     wide, narrow = fit(rows, profile("generic")), fit(calm, profile("generic"))
     assert np.trace(wide.covariance) >= np.trace(narrow.covariance)
+
+
+def test_rows_in_the_wrong_unit_are_outside_the_domain_and_named():
+    rows = [row(i, 0.1 * (1 + 0.01 * i), size=64 << (i % 8)) for i in range(12)]  # milliseconds, not microseconds
+    f = fit(rows, profile("generic"))
+    assert f.outcome == "outside the model's domain"
+    assert "r0" in f.because and "unit" in f.because
+
+
+def test_an_outcome_is_one_of_a_closed_set_with_one_sentence(fitted):
+    _, f = fitted
+    assert f.outcome in OUTCOMES
+    assert f.because and "\n" not in f.because
+
+
+def test_a_single_row_on_a_path_of_many_costs_identifies_little():
+    f = fit([row(0, 61.0, size=1024)], profile("generic"))
+    assert f.outcome in ("not identified", "ok")
+    assert np.all(np.isfinite(f.covariance))

@@ -140,7 +140,7 @@ def _row(cells: Mapping[str, str], where: str, number: int, faults: list[Fault])
     if len(faults) > before or value is None:
         return None
     return Observation(
-        id=cells.get("id") or f"row {number}", path=path, peer=peer, topology=topology, workload=workload,
+        id=cells.get("id") or f"line {number}", path=path, peer=peer, topology=topology, workload=workload,
         direction=direction, metric=metric, value=value, sd=sd, knobs=knobs, session=cells.get("session", ""),
         series=cells.get("series", ""), profile=cells.get("profile", ""), source=cells.get("source", ""),
         excluded=cells.get("excluded", ""), note=cells.get("note", ""),

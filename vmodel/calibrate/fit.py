@@ -14,10 +14,15 @@ from vmodel.errors import FitError
 from vmodel.library.tables import priors
 
 Array = NDArray[np.float64]
+OUTCOMES = ("ok", "at bound", "not identified", "outside the model's domain")
+OUTSIDE = 0.35  # relative error beyond which a row speaks against the model and not of noise
+OUTSIDE_SHARE = 0.25  # share of such rows from which the data as a whole do
+LITTLE = 0.2  # a fit in which no parameter learned this much has identified nothing
 ROUNDS = 6  # of reweighting; weights have settled long before
 CUT = 3.0  # residuals beyond this many noise standard deviations lose weight (Cauchy law)
 LEAST_NOISE, MOST_NOISE = 0.004, 0.08  # relative noise is estimated between these
 START_NOISE = 0.05
+SHOWN = 5  # rows that a sentence names
 NORMAL_MAD = 1.4826  # median absolute deviation of the normal law
 STEPS = 40  # evaluations of one search
 FOLD_STEPS = 8  # a fold starts where the whole fit ended
@@ -56,7 +61,8 @@ class Fit:
     noise: Mapping[str, float]
     effective: float
     estimates: tuple[Estimate, ...]
-    outcome: str
+    outcome: str  # one of OUTCOMES
+    because: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +191,7 @@ def _conclude(p: Problem, profile: Profile, found: tuple[Array, Array, Array], n
     estimates = _estimates(p, theta, covariance)
     names = noise_groups(p.rows)
     per_group = {g: float(noise[[n == g for n in names]].max()) for g in sorted(set(names))}
-    bounded = any(e.at_bound for e in estimates)
+    outcome, because = _outcome(p, estimates, logs - p.measured)
     return Fit(
         profile=profile,
         rows=p.rows,
@@ -199,8 +205,29 @@ def _conclude(p: Problem, profile: Profile, found: tuple[Array, Array, Array], n
         noise=per_group,
         effective=effective,
         estimates=estimates,
-        outcome="at bound" if bounded else "ok",
+        outcome=outcome,
+        because=because,
     )
+
+
+def _outcome(p: Problem, estimates: Sequence[Estimate], residuals: Array) -> tuple[str, str]:
+    """Say in one sentence what to think of a fit."""
+    far = [row.id for row, r in zip(p.rows, residuals, strict=True) if abs(r) > math.log1p(OUTSIDE)]
+    if len(far) > OUTSIDE_SHARE * len(p.rows):
+        named = ", ".join(far[:SHOWN]) + (", ..." if len(far) > SHOWN else "")
+        reason = f"{len(far)} of {len(p.rows)} rows are off by more than {OUTSIDE:.0%}: {named}"
+        return "outside the model's domain", f"{reason}; check units, sizes and path, or the path lacks a stage"
+    bounded = [e.name for e in estimates if e.at_bound]
+    if bounded:
+        return "at bound", f"{', '.join(bounded)} went as far from what is physically likely as it may"
+    if max(e.learned for e in estimates) < LITTLE:
+        best = max(estimates, key=lambda e: e.learned).name
+        return (
+            "not identified",
+            f"the rows tell no cost apart; {best} is told best, measure other sizes or paths for more",
+        )
+    kept = sum(1 - e.learned > NOT_IDENTIFIED for e in estimates)
+    return "ok", f"{len(estimates) - kept} costs were learned from, {kept} keep their prior"
 
 
 def _estimates(p: Problem, theta: Array, covariance: Array) -> tuple[Estimate, ...]:

@@ -42,7 +42,8 @@ def _machine(rows: Sequence[Observation], prior: str, name: str) -> Profile:
 
 def _report(f: Fit, name: str) -> str:
     lines = [
-        f"{name}: {len(f.rows)} rows, {f.effective:.1f} effective parameters, outcome: {f.outcome}",
+        f"{name}: {len(f.rows)} rows, {f.effective:.1f} effective parameters",
+        f"  outcome: {f.outcome}: {f.because}",
         f"  {'parameter':28s} {'value':>11s} {'error':>7s} {'prior':>11s} {'learned':>8s}",
     ]
     ranked = sorted(f.estimates, key=lambda e: -e.learned)
@@ -53,10 +54,10 @@ def _report(f: Fit, name: str) -> str:
             f"  {e.name:28s} {e.value:11.3g} {format_share(e.log_error):>7s} {e.prior:11.3g}"
             f" {format_share(e.learned):>8s}{bound}{partner}"
         )
-    hidden = [e.name for e in f.estimates if 1 - e.learned > NOT_IDENTIFIED]
-    if len(ranked) > SHOWN:
-        more = f"  and {len(ranked) - SHOWN} more, of which {len(hidden)} keep their prior"
-        lines.append(f"{more} (not identified by these rows)")
+    rest = ranked[SHOWN:]
+    if rest:
+        kept = sum(1 - e.learned > NOT_IDENTIFIED for e in rest)
+        lines.append(f"  and {len(rest)} more, of which {kept} keep their prior (not identified by these rows)")
     return "\n".join(lines)
 
 
@@ -65,6 +66,7 @@ def _fit_record(f: Fit) -> dict[str, Any]:
         "profile": f.profile.name,
         "rows": len(f.rows),
         "outcome": f.outcome,
+        "because": f.because,
         "effective_parameters": round(f.effective, 2),
         "noise": f.noise,
         "parameters": {
@@ -129,7 +131,7 @@ def _fit_file(file: Path, prior: str, output: Path | None, as_json: bool) -> int
         click.echo(_report(f, name))
         if output is not None:
             click.echo(f"written to {output}; try: vmodel predict --profile {output} --path {rows[0].path}")
-    return 0
+    return 0 if f.outcome == "ok" else 1
 
 
 @click.command("validate")

@@ -1,4 +1,4 @@
-"""Bounds beside the means: what no message undercuts, what no rate exceeds, and what no message of a shaped source waits.
+"""Bounds beside the means: the least latency, the largest rate, and the longest wait of any message of a shaped source.
 
 The first two hold for any arrivals. The worst case is network calculus: every hop as a rate and a latency, the source
 as a token bucket. Each bound carries what it assumes.

@@ -1,4 +1,4 @@
-"""Several VMs or flows on one pair of hosts: who gets how much of what they share, who suffers, and from which resource.
+"""Several VMs or flows on one pair of hosts: who gets how much of what they share, who suffers, from which resource.
 
 Here are fair shares and the waiting they cause. What one tenant alone achieves is the solver's affair; tenants on other
 hosts are another question, since they share nothing.
@@ -259,7 +259,7 @@ def _share(
     """One tenant's answer from its rate and from how much its service is stretched."""
     s, (rate, limit) = t.scenario, found
     alone, latency = float(plain(out.rate_per_s)), float(plain(out.latency_s))
-    offered, n = alone, _in_flight(s)
+    offered, n = rate, _in_flight(s)  # a sender as fast as possible is held back and loses nothing
     waits = {r: d * (stretch[r] - 1) for r, d in demands.items() if stretch[r] > 1}
     if n is not None:
         together = n / rate

@@ -1,0 +1,227 @@
+"""Fair shares: the laws of max-min allocation, the printed example, and what tenants of one host do to each other."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import of_workload
+from vmodel.config import scenario
+from vmodel.library import tables
+from vmodel.solve import compose, solver
+from vmodel.solve.shared import Tenant, max_min, share
+
+KINDS = ("one", "two", "three")
+CLOSE = 1e-6
+demand_tables = st.lists(
+    st.dictionaries(st.sampled_from(KINDS), st.floats(0.01, 10.0), min_size=1), min_size=1, max_size=6
+)
+single = st.lists(st.tuples(st.floats(0.01, 10), st.floats(0.01, 100), st.floats(0.1, 10)), min_size=2, max_size=7)
+
+
+def asked(path="vhost-user", **settings):
+    return scenario(path=path, **{"profile": "generic", "topology": "vm-vm", "workload": "packets", **settings})
+
+
+def tenants(count, scenario_, weight=1.0):
+    return [Tenant(name=f"vm{i}", scenario=scenario_, weight=weight) for i in range(count)]
+
+
+def total(found):
+    return sum(s.rate_per_s for s in found.shares)
+
+
+MIXES = (
+    asked(size=64),
+    asked(size=1500, load=200_000),
+    asked(size=64, load=3_000_000),
+    asked(size=64, workload="rr"),
+    asked(size=64, workload="rr", in_flight=64),
+    asked(size=16384, workload="stream"),
+)
+mixes = st.lists(st.tuples(st.sampled_from(MIXES), st.floats(0.2, 5.0)), min_size=2, max_size=6)
+
+
+def mixed(drawn):
+    return [Tenant(name=f"vm{i}", scenario=s, weight=w) for i, (s, w) in enumerate(drawn)]
+
+
+@given(demand_tables, st.data())
+def test_no_resource_does_more_than_its_capacity_and_each_tenant_has_a_reason_to_stop(demands, data):
+    count = len(demands)
+    ceilings = data.draw(st.lists(st.floats(0.001, 100), min_size=count, max_size=count))
+    speeds = data.draw(st.lists(st.floats(0.1, 10), min_size=count, max_size=count))
+    capacity = data.draw(st.dictionaries(st.sampled_from(KINDS), st.floats(0.1, 4)))
+    found = max_min(demands, ceilings, speeds, capacity)
+    use = {r: sum(x * d.get(r, 0) for x, d in zip(found.rates, demands, strict=True)) for r in KINDS}
+    assert all(use[r] <= capacity.get(r, 1.0) * (1 + CLOSE) for r in KINDS)
+    for i, (x, limit) in enumerate(zip(found.rates, found.limits, strict=True)):
+        if limit is None:
+            assert x == pytest.approx(ceilings[i])
+            continue
+        assert use[limit] == pytest.approx(capacity.get(limit, 1.0))  # its bottleneck is full, and there
+        users = [j for j, d in enumerate(demands) if limit in d]
+        assert all(found.rates[j] / speeds[j] <= x / speeds[i] * (1 + CLOSE) for j in users)  # nobody is better off
+
+
+@given(demand_tables, st.data())
+def test_the_worst_off_is_never_better_off_by_a_newcomer_nor_worse_off_by_capacity(demands, data):
+    count = len(demands)
+    ceilings = data.draw(st.lists(st.floats(0.001, 100), min_size=count, max_size=count))
+    few = max_min(demands[:-1], ceilings[:-1], [1.0] * (count - 1), {})
+    many = max_min(demands, ceilings, [1.0] * count, {})
+    wide = max_min(demands, ceilings, [1.0] * count, {data.draw(st.sampled_from(KINDS)): 2.0})
+    if count > 1:
+        assert min(many.rates[:-1]) <= min(few.rates) * (1 + CLOSE)
+    assert min(wide.rates) >= min(many.rates) * (1 - CLOSE)
+
+
+@given(single)
+def test_on_one_resource_a_newcomer_raises_nobody_and_capacity_hurts_nobody(drawn):
+    demands = [{"core": d} for d, _, _ in drawn]
+    ceilings, speeds = [c for _, c, _ in drawn], [w for _, _, w in drawn]
+    many = max_min(demands, ceilings, speeds, {})
+    few = max_min(demands[:-1], ceilings[:-1], speeds[:-1], {})
+    wide = max_min(demands, ceilings, speeds, {"core": 1.5})
+    assert all(m <= f * (1 + CLOSE) for m, f in zip(many.rates, few.rates, strict=False))
+    assert all(w >= m * (1 - CLOSE) for w, m in zip(wide.rates, many.rates, strict=True))
+
+
+def test_with_several_resources_a_newcomer_can_set_a_bystander_free():
+    """Why the law above needs one resource: the newcomer slows the first, who leaves more of `b` to the second."""
+    before = max_min([{"a": 1, "b": 1}, {"b": 1}], [9, 9], [1, 1], {})
+    after = max_min([{"a": 1, "b": 1}, {"b": 1}, {"a": 4}], [9, 9, 9], [1, 1, 1], {})
+    assert before.rates == (0.5, 0.5)
+    assert after.rates == pytest.approx((0.2, 0.8, 0.2))
+
+
+def test_the_textbook_network_has_its_printed_fair_rates():
+    """Five sessions on unit links, of which one is crossed by three (BertsekasGallager1992, figure 6.18): 1/3, 2/3, 1."""
+    crossed = [{"a": 1}, {"a": 1, "b": 1, "c": 1}, {"b": 1}, {"b": 1}, {"c": 1}]
+    found = max_min(crossed, [9] * 5, [1] * 5, {})
+    assert found.rates == pytest.approx((2 / 3, 1 / 3, 1 / 3, 1 / 3, 2 / 3))
+
+
+def test_one_tenant_alone_has_the_solvers_answer(path):
+    for settings in of_workload(path, *tables.WORKLOADS):
+        s = scenario(path=path, profile="generic", **settings)
+        out = solver.solve(s, compose.parameter_values(s)).outcome
+        (found,) = share([Tenant(name="it", scenario=s)]).shares
+        assert (found.rate_per_s, found.latency_s, found.loss) == pytest.approx(
+            (float(out.rate_per_s), float(out.latency_s), float(out.loss))
+        )
+        assert (found.limited_by, dict(found.waits_s), found.kept) == (None, {}, pytest.approx(1.0))
+
+
+@given(mixes)
+def test_shared_resources_are_never_overbooked_and_nobody_is_faster_than_alone(drawn):
+    found = share(mixed(drawn))
+    assert all(0 <= b <= 1 + CLOSE for b in found.busy.values())
+    for s in found.shares:
+        assert 0 < s.rate_per_s <= s.alone_per_s * (1 + CLOSE)
+        assert s.latency_s >= s.alone_latency_s * (1 - CLOSE)
+        assert 0 <= s.loss < 1
+
+
+@given(st.sampled_from(MIXES), st.integers(2, 20))
+def test_equal_tenants_get_equal_shares(s, count):
+    shares = share(tenants(count, s)).shares
+    assert all(x.rate_per_s == pytest.approx(shares[0].rate_per_s) for x in shares)
+    assert all(x.latency_s == pytest.approx(shares[0].latency_s) for x in shares)
+
+
+@given(mixes)
+def test_on_one_poll_mode_core_another_tenant_raises_nobodys_rate(drawn):
+    only = {"memory bus": 1e9}
+    few, many = share(mixed(drawn[:-1]), capacity=only), share(mixed(drawn), capacity=only)
+    for f, m in zip(few.shares, many.shares, strict=False):
+        assert m.rate_per_s <= f.rate_per_s * (1 + CLOSE), f.name
+
+
+@given(mixes, st.floats(1.0, 4.0))
+def test_more_of_the_one_shared_resource_hurts_nobody(drawn, cores):
+    only = {"memory bus": 1e9}
+    few = share(mixed(drawn), capacity=only)
+    many = share(mixed(drawn), capacity={**only, "poll-mode core": cores})
+    for f, m in zip(few.shares, many.shares, strict=True):
+        assert m.rate_per_s >= f.rate_per_s * (1 - CLOSE), f.name
+
+
+def test_the_total_of_one_poll_mode_core_is_the_same_from_4_to_14_vms():
+    s = asked(size=1448, workload="stream")
+    totals = {n: total(share(tenants(n, s))) for n in (1, 2, 4, 8, 14)}
+    assert totals[2] == pytest.approx(2 * totals[1])
+    assert totals[14] == pytest.approx(totals[8]) and totals[14] == pytest.approx(totals[4], rel=0.1)
+    found = share(tenants(14, s))
+    assert found.suffering == {f"vm{i}": "poll-mode core|here" for i in range(14)}
+    assert found.busy["poll-mode core|here"] == pytest.approx(1.0)
+
+
+def test_workers_of_their_own_scale_until_another_resource_is_full():
+    s = asked("virtio-vhost", size=1448, workload="stream")
+    totals = [total(share(tenants(n, s))) for n in (1, 2, 4)]
+    assert totals == pytest.approx([totals[0], 2 * totals[0], 4 * totals[0]])
+    crowd = share(tenants(14, s))
+    assert set(crowd.suffering.values()) == {"memory bus"}
+    more = total(share(tenants(14, s), capacity={"memory bus": 4}))
+    assert more > 2.5 * total(share(tenants(4, s), capacity={"memory bus": 4})) > 2.5 * total(crowd) * 0.7
+
+
+def test_one_worker_for_all_vms_is_shared_like_a_poll_mode_core():
+    s = asked("virtio-vhost", topology="host-vm", size=65536, workload="stream")
+    own, one = (share(tenants(3, s), shared_worker=w, capacity={"memory bus": 9}) for w in (False, True))
+    assert total(own) == pytest.approx(3 * total(one), rel=0.01)
+    assert set(one.suffering.values()) == {"vhost worker|here"}
+
+
+def test_weights_divide_the_contended_core():
+    s = asked(size=16384, workload="stream")
+    heavy = Tenant(name="heavy", scenario=s, weight=3.0)
+    found = {x.name: x.rate_per_s for x in share([heavy, *tenants(4, s)]).shares}
+    assert found["heavy"] == pytest.approx(min(3 * found["vm0"], share([heavy]).shares[0].rate_per_s))
+
+
+def test_equal_messages_or_equal_time():
+    small, large = asked(size=64), asked(size=16384, workload="stream")
+    mix = [*tenants(12, large), Tenant(name="small", scenario=small), *[Tenant(name="s2", scenario=small)]]
+    time = {x.name: x.rate_per_s for x in share(mix).shares}
+    turns = {x.name: x.rate_per_s for x in share(mix, by_message=True).shares}
+    assert time["small"] > time["vm0"]
+    assert turns["small"] == pytest.approx(turns["vm0"]) and turns["small"] < time["small"]
+
+
+def test_a_ping_pong_beside_bulk_tenants_keeps_its_rate_but_waits_a_turn_for_each():
+    echo = Tenant(name="echo", scenario=asked(size=64, workload="rr"))
+    bulk = asked(size=1448, workload="stream")
+    waits = [share([echo, *tenants(n, bulk)]).shares[0] for n in (0, 4, 8, 14)]
+    assert [w.latency_s for w in waits] == sorted(w.latency_s for w in waits)
+    assert all(w.rate_per_s == pytest.approx(1 / w.latency_s) for w in waits)  # Little
+    core = solver.solve(echo.scenario, compose.parameter_values(echo.scenario)).outcome.demands_s["poll-mode core|0"]
+    assert waits[-1].waits_s["poll-mode core|here"] == pytest.approx(14 * core, rel=0.05)
+    assert share([echo, *tenants(8, bulk)]).suffering["echo"] == "poll-mode core|here"
+
+
+def test_waiting_grows_into_a_full_ring_and_loss_names_who_offers_too_much():
+    def one(load):
+        return share([Tenant(name="it", scenario=asked(size=64, load=load)), *tenants(8, asked(size=64))]).shares[0]
+
+    waits = [one(load) for load in (50_000, 200_000, 400_000, 470_000)]
+    assert [w.latency_s for w in waits] == sorted(w.latency_s for w in waits)
+    light = one(10_000)
+    assert light.loss < CLOSE and light.limited_by is None
+    crowd = share([Tenant(name="it", scenario=asked(size=64, load=450_000)), *tenants(20, asked(size=64))]).shares[0]
+    assert crowd.limited_by == "poll-mode core|here"
+    assert crowd.loss == pytest.approx(1 - crowd.rate_per_s / 450_000)
+    assert crowd.latency_s == pytest.approx(256 / crowd.rate_per_s, rel=0.1)
+
+
+def test_opposite_directions_of_a_wire_and_far_hosts_are_not_shared():
+    into, out = (
+        scenario(path="virtio-vhost", profile="generic", topology="cross-host-vm", workload="stream", direction=d)
+        for d in ("to-vm", "from-vm")
+    )
+    both = share([Tenant(name="in", scenario=into), Tenant(name="out", scenario=out)])
+    assert not any(r.startswith("wire") for r in both.busy)
+    twice = share([Tenant(name="a", scenario=into), Tenant(name="b", scenario=into)])
+    assert "wire|in" in twice.busy and "host softirq CPU|there" not in twice.busy
+    apart = share([Tenant(name="a", scenario=into), Tenant(name="b", scenario=into)], peers_apart=True)
+    assert {r for r in twice.busy if r.endswith("there")} and not {r for r in apart.busy if r.endswith("there")}
