@@ -205,5 +205,7 @@ def leg(
         direction=direction,
         timer=found,
         timer_s=timer_s,
-        interrupts=w["interrupts"],
+        interrupts=w["interrupts"]
+        if any("interrupts" in rows[n.stage][3] for n in way.nodes)
+        else 0.0 * w["interrupts"],
     )

@@ -311,16 +311,22 @@ def _bottleneck(s: Scenario, out: Outcome, demand: Mapping[str, float], rate: fl
 
 
 def _percentiles(out: Outcome, shares: Sequence[StageShare]) -> dict[float, float]:
-    """p50 to p99.9 of the latency: independent stage times, gamma law with the same mean and variance."""
+    """p50 to p99.9 of the latency: independent stage times, gamma law with the same mean and variance.
+
+    A throttle that locks the cycle lets nothing through before its time, and delays nothing that takes longer.
+    """
     rows = evaluate.stage_rows()
+    locked = any("locked" in r for r in out.regime)
+    lock = next((r for r in reversed(shares) if r.stage == "moderation_wait"), None) if locked else None
     times = []
     for r in shares:
-        if r.seconds <= 0:
+        if r.seconds <= 0 or r is lock:
             continue
         scv = rows[r.stage][7] if r.stage in rows else QUEUE_SCV if r.stage == "queueing" else 0.0
         times.append(gamma_time(r.seconds, scv) if scv > 0 else constant_time(r.seconds))
     whole = add_times(times)
-    return {p: gamma_percentile(whole, p) for p in PERCENTILES}
+    floor = plain(out.latency_s) if locked else 0.0
+    return {p: max(floor, gamma_percentile(whole, p)) for p in PERCENTILES}
 
 
 def _standing(s: Scenario, *elasticities: Mapping[str, float]) -> str:

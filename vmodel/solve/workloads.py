@@ -114,7 +114,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
         shares=tuple(shares),
         regime=tuple(regime),
         saturated=False,
-        interrupts_per_s=total([leg.interrupts for leg in legs]) * rate,
+        interrupts_per_s=total([_moderated(leg, leg.interrupts * rate) for leg in legs]),
     )
 
 
