@@ -18,6 +18,7 @@ CONTEXTS = (  # what else must be set for a knob to matter: queues need flows, a
     {"batched_fetch": True},
     {"zero_copy_rx": True},
     {"dedicated_nic": True},
+    {"load": 1e5},
     {"device": "virtio_coal", "adaptive_rx": False, "rx_usecs": 50, "rx_frames": 64},
 )
 NUMBERS = (200, 7, 1, 2, 50, 1000, 9000)

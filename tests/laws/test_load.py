@@ -135,3 +135,16 @@ def test_the_knee_is_continuous_in_the_carried_rate():
     for path in tables.path_names():
         below, capacity = loaded(path, {"workload": "packets"}, 1 - 1e-6)
         assert below.messages_per_s == pytest.approx(capacity, rel=0.05)
+
+
+@pytest.mark.parametrize("settings", [{"arrival_scv": 0}, {"arrival_scv": 4}, {"burst": 16}], ids=str)
+def test_how_packets_arrive_changes_waits_and_loss_only(path, settings):
+    for chosen in of_workload(path, "packets")[:2]:
+        for share in (1e-3, 0.7, 1.5):
+            usual, other = loaded(path, chosen, share)[0], loaded(path, chosen, share, **settings)[0]
+            assert other.demands_s == usual.demands_s, label(other)
+            assert other.interrupts_per_s / other.messages_per_s == pytest.approx(
+                usual.interrupts_per_s / usual.messages_per_s, rel=EXACT, abs=EXACT
+            )
+            percentiles = list(other.percentiles_s.values())
+            assert percentiles == sorted(percentiles), label(other)

@@ -1,4 +1,4 @@
-"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key ab0c3f9c88cb0232."""
+"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 450d8dbf7c388ac2."""
 
 from numpy import ceil, floor, maximum, minimum, sqrt
 
@@ -291,27 +291,27 @@ def event_check_gradient(event_idx, segments, event_check_s):
     return (event_idx*segments, )
 
 
-def pmd_dequeue(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
-    return pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)
+def pmd_dequeue(bytes, dma_engine, numa_local, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, numa_penalty, pmd_packet_s):
+    return (numa_penalty*(1 - numa_local) + 1)*(pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s))
 
 
-def pmd_dequeue_gradient(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
-    return (-segment_cold_bytes*(1 - dma_engine)/cold_copy_bytes_s**2, -(1 - dma_engine)*(bytes - segment_cold_bytes)/copy_bytes_s**2, segments, )
+def pmd_dequeue_gradient(bytes, dma_engine, numa_local, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, numa_penalty, pmd_packet_s):
+    return (-segment_cold_bytes*(1 - dma_engine)*(numa_penalty*(1 - numa_local) + 1)/cold_copy_bytes_s**2, -(1 - dma_engine)*(bytes - segment_cold_bytes)*(numa_penalty*(1 - numa_local) + 1)/copy_bytes_s**2, (1 - numa_local)*(pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)), segments*(numa_penalty*(1 - numa_local) + 1), )
 
 
-def pmd_dequeue_bus(bytes, dma_engine, segment_cold_bytes, segments):
+def pmd_dequeue_bus(bytes, dma_engine, numa_local, segment_cold_bytes, segments):
     return 2*bytes
 
 
-def pmd_enqueue(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
-    return pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)
+def pmd_enqueue(bytes, dma_engine, numa_local, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, numa_penalty, pmd_packet_s):
+    return (numa_penalty*(1 - numa_local) + 1)*(pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s))
 
 
-def pmd_enqueue_gradient(bytes, dma_engine, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, pmd_packet_s):
-    return (-segment_cold_bytes*(1 - dma_engine)/cold_copy_bytes_s**2, -(1 - dma_engine)*(bytes - segment_cold_bytes)/copy_bytes_s**2, segments, )
+def pmd_enqueue_gradient(bytes, dma_engine, numa_local, segment_cold_bytes, segments, cold_copy_bytes_s, copy_bytes_s, numa_penalty, pmd_packet_s):
+    return (-segment_cold_bytes*(1 - dma_engine)*(numa_penalty*(1 - numa_local) + 1)/cold_copy_bytes_s**2, -(1 - dma_engine)*(bytes - segment_cold_bytes)*(numa_penalty*(1 - numa_local) + 1)/copy_bytes_s**2, (1 - numa_local)*(pmd_packet_s*segments + (1 - dma_engine)*((bytes - segment_cold_bytes)/copy_bytes_s + segment_cold_bytes/cold_copy_bytes_s)), segments*(numa_penalty*(1 - numa_local) + 1), )
 
 
-def pmd_enqueue_bus(bytes, dma_engine, segment_cold_bytes, segments):
+def pmd_enqueue_bus(bytes, dma_engine, numa_local, segment_cold_bytes, segments):
     return 2*bytes
 
 
@@ -978,8 +978,8 @@ STAGES = {
     'vhost_copy_receive': (vhost_copy_receive, vhost_copy_receive_gradient, vhost_copy_receive_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments', 'zero_copy_rx'), ('cold_copy_bytes_s', 'receive_copy_call_s', 'worker_copy_bytes_s'), 'vhost worker', 'always', 0.1, ('ahern2011', 'perezmartin2020'), "The worker copies each segment into the guest's buffers; a NIC function of its own can write there itself.", False),
     'vhost_signal': (vhost_signal, vhost_signal_gradient, None, ('interrupts',), ('signal_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker raises the guest's interrupt.", False),
     'event_check': (event_check, event_check_gradient, None, ('event_idx', 'segments'), ('event_check_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020', 'lettieri2018'), "The worker reads the guest's event index for each segment to learn whether an interrupt is wanted.", False),
-    'pmd_dequeue': (pmd_dequeue, pmd_dequeue_gradient, pmd_dequeue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core takes each segment out of the guest's ring and copies it.", True),
-    'pmd_enqueue': (pmd_enqueue, pmd_enqueue_gradient, pmd_enqueue_bus, ('bytes', 'dma_engine', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core copies each segment into the guest's ring.", True),
+    'pmd_dequeue': (pmd_dequeue, pmd_dequeue_gradient, pmd_dequeue_bus, ('bytes', 'dma_engine', 'numa_local', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'numa_penalty', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core takes each segment out of the guest's ring and copies it.", True),
+    'pmd_enqueue': (pmd_enqueue, pmd_enqueue_gradient, pmd_enqueue_bus, ('bytes', 'dma_engine', 'numa_local', 'segment_cold_bytes', 'segments'), ('cold_copy_bytes_s', 'copy_bytes_s', 'numa_penalty', 'pmd_packet_s'), 'poll-mode core', 'always', 0.1, ('dpdk2020',), "A poll-mode core copies each segment into the guest's ring.", True),
     'pmd_switch': (pmd_switch, pmd_switch_gradient, None, ('segments', 'taken'), ('pmd_turn_s',), 'poll-mode core', 'always', 0.1, ('dpdk2020',), 'The poll-mode core looks after its other queues before it comes round, once a batch.', False),
     'vdpa_ring': (vdpa_ring, vdpa_ring_gradient, None, ('packets',), ('vdpa_packet_s',), 'vDPA device', 'always', 0.1, ('perezmartin2020',), "The NIC reads the guest's virtqueue itself: no worker, no copy of descriptors.", False),
     'io_thread_wake': (io_thread_wake, io_thread_wake_gradient, None, ('worker_poll',), ('io_thread_wake_s', 'worker_wake_s'), None, 'idle', 0.5, ('ahern2011', 'dykman2007'), "The scheduler wakes the device model's main loop, which then returns to user space and looks for its work.", False),

@@ -100,6 +100,11 @@ class Outcome:
     saturated: bool
     interrupts_per_s: Number
     loss: Number = 0.0
+    kicks_per_s: Number | None = None
+    batch_taken: Number | None = None
+    ring_mean: Number | None = None  # frames at the bottleneck, the one in service included
+    ring_full: Number | None = None
+    time: Any = None  # distribution of the latency where the law gives one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +149,13 @@ class Prediction:
     elasticities: Mapping[str, float]
     warnings: tuple[str, ...]
     sources: tuple[str, ...]
+    percentile_method: str = ""
+    kicks_per_s: float | None = None
+    batch_taken: float | None = None
+    ring_mean: float | None = None
+    ring_full: float | None = None
+    cores_per_gbps: float | None = None
+    cores_per_mpps: float | None = None
 
     def __repr__(self) -> str:
         return show.line(self)

@@ -151,20 +151,22 @@ def event_check(w: Words, p: Words) -> Expr:
     return w.segments * w.event_idx * p.event_check_s
 
 
-@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", **COPY}, spins=True, cites=("dpdk2020",))
+@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", "numa_penalty": "", **COPY}, spins=True, cites=("dpdk2020",))
 def pmd_dequeue(w: Words, p: Words) -> Cost:
     """A poll-mode core takes each segment out of the guest's ring and copies it."""
     return Cost(
-        seconds=w.segments * p.pmd_packet_s + copy_seconds(w.segment_cold_bytes, w.bytes, p) * (1 - w.dma_engine),
+        seconds=(w.segments * p.pmd_packet_s + copy_seconds(w.segment_cold_bytes, w.bytes, p) * (1 - w.dma_engine))
+        * _remote(w, p),
         bus_bytes=2 * w.bytes,
     )
 
 
-@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", **COPY}, spins=True, cites=("dpdk2020",))
+@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", "numa_penalty": "", **COPY}, spins=True, cites=("dpdk2020",))
 def pmd_enqueue(w: Words, p: Words) -> Cost:
     """A poll-mode core copies each segment into the guest's ring."""
     return Cost(
-        seconds=w.segments * p.pmd_packet_s + copy_seconds(w.segment_cold_bytes, w.bytes, p) * (1 - w.dma_engine),
+        seconds=(w.segments * p.pmd_packet_s + copy_seconds(w.segment_cold_bytes, w.bytes, p) * (1 - w.dma_engine))
+        * _remote(w, p),
         bus_bytes=2 * w.bytes,
     )
 

@@ -88,7 +88,10 @@ def question(s: Scenario) -> str:
 def _answers(p: Prediction) -> list[tuple[str, str]]:
     latency = with_interval(p.latency_s or 0.0, p.latency_interval_s, _latency_log_sd(p), format_seconds)
     error = _latency_log_sd(p)
-    marks = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"))
+    marks = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")]
+    loaded = p.scenario.workload == "packets" and p.scenario.load.kind != "max"
+    if loaded:
+        marks += [(0.9999, "p99.99"), (0.99999, "p99.999")]
     found = [f"{name} {format_seconds(p.percentiles_s[q], p.percentiles_s[q] * error)}" for q, name in marks]
     times = [("latency", latency), ("", ", ".join(found))]
     rows = times if p.scenario.workload == "rr" else []
@@ -103,10 +106,26 @@ def _answers(p: Prediction) -> list[tuple[str, str]]:
     if p.loss > NEGLIGIBLE:
         rows.append(("loss", format_share(p.loss)))
     rows.append(("interrupts", per_second(p.interrupts_per_s, p.interrupts_per_s * p.log_sd)))
+    if loaded:
+        rows += _under_load(p)
     rows.append(("CPU", f"host {cores(p.cpu_host)}, guest {cores(p.cpu_guest)} cores"))
     spare = "" if p.bottleneck == "interrupt moderation" else f", {format_share(p.slack, 0.01)} to spare"
     rows.append(("bottleneck", f"{p.bottleneck}{spare}"))
     rows.append(("regime", p.regime))
+    return rows
+
+
+def _under_load(p: Prediction) -> list[tuple[str, str]]:
+    """What only an offered load has: kicks, batch, ring, cores for the work done."""
+    rows = []
+    if p.kicks_per_s is not None:
+        rows.append(("kicks", per_second(p.kicks_per_s, p.kicks_per_s * p.log_sd)))
+    if p.batch_taken is not None:
+        rows.append(("batch taken", f"{p.batch_taken:.3g} packets a turn"))
+    if p.ring_mean is not None and p.ring_full is not None:
+        rows.append(("ring", f"{p.ring_mean:.3g} packets on average, full for {format_share(p.ring_full, 0.001)}"))
+    if p.cores_per_gbps is not None and p.cores_per_mpps is not None:
+        rows.append(("CPU per work", f"{p.cores_per_gbps:.3g} cores per Gbit/s, {p.cores_per_mpps:.3g} per Mpps"))
     return rows
 
 

@@ -11,10 +11,15 @@ import numpy
 from vmodel.errors import VmodelError
 from vmodel.simulate.network import Network, Part, Visit, kind
 
-BATCHES = 20
-STUDENT_95 = 2.093024  # two-sided 95 % point of Student's law with BATCHES - 1 degrees of freedom
+BATCHES = 10
+STUDENT_95 = 2.262157  # two-sided 95 % point of Student's law with BATCHES - 1 degrees of freedom
 WARM_UP = 0.1  # share of the messages that are not looked at
-TELL_EVERY = 1000  # messages between two signs of life
+FILLING = 0.3  # the same where rings have to fill first
+FILLED = 3  # rounds of a closed loop before it is looked at
+NEARLY_FULL = 0.95  # load from which rings take long to fill
+MOST_OFFERED = 10  # messages that a saturated source offers at most, in those asked for
+MOST_CORRELATED = 0.8  # of neighbouring batches; more cannot be told from so few
+TELL_EVERY = 500  # messages between two signs of life
 Progress = Callable[[int], None]
 
 
@@ -105,6 +110,15 @@ class _Gate:
 
 
 @dataclass(slots=True)
+class _Turns:
+    """What is paid once a turn, and how many of this turn are still to come."""
+
+    times: list[float]
+    most: int
+    left: int = 0
+
+
+@dataclass(slots=True)
 class _Step:
     """A visit with drawn times."""
 
@@ -113,6 +127,7 @@ class _Step:
     gate: _Gate | None
     wakes: list[tuple[float, list[float]]]
     blocked: list[float] | None
+    turns: list[_Turns]
 
 
 @dataclass(slots=True)
@@ -122,6 +137,7 @@ class _Log:
     born_s: list[float] = field(default_factory=list)
     ended_s: list[float] = field(default_factory=list)
     fate: list[bool] = field(default_factory=list)  # True: delivered
+    delivered: int = 0
 
 
 def simulate(net: Network, messages: int, seed: int, progress: Progress | None = None) -> Seen:
@@ -135,8 +151,8 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
     log, numbers, tell = _Log(), count(), progress or (lambda done: None)
     lossy = net.workload == "packets"
 
-    def travel(i: int, handed_over: Any = None) -> Iterator[Any]:
-        born, flow, blocked = env.now, i % net.flows, False
+    def travel(number: int, handed_over: Any = None) -> Iterator[Any]:
+        born, flow, blocked, i = env.now, number % net.flows, False, number % total
         for place, step in enumerate(steps):
             if step.gate is not None:
                 fired = step.gate.knock(net.packets)
@@ -160,12 +176,18 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
                 hold += step.blocked[i]
             with station.server.request() as turn:
                 yield turn
+                for once in step.turns:
+                    if once.left <= 0:
+                        once.left = min(once.most, station.inside)
+                        hold += once.times[i]
+                    once.left -= 1
                 yield env.timeout(hold)
             station.inside -= 1
             station.freed_s = env.now
             if place == 0 and handed_over is not None:
                 handed_over.succeed()
         _ended(log, born, env.now, True, tell)
+        log.delivered += 1
 
     def closed() -> Iterator[Any]:
         while (i := next(numbers)) < total:
@@ -177,7 +199,7 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
             env.process(travel(i))
 
     def saturated() -> Iterator[Any]:
-        while (i := next(numbers)) < total:
+        while (i := next(numbers)) < MOST_OFFERED * total and log.delivered < total:
             done = env.event()
             env.process(travel(i, done))
             yield done
@@ -188,7 +210,7 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
     elif net.rate_per_s is not None:
         env.process(poisson(net.rate_per_s))
     else:
-        for _ in range(len(steps[0].stations) or 1):
+        for _ in range(net.batch):
             env.process(saturated())
     env.run()
     losses = tuple((s.name, s.lost) for group in stations.values() for s in group if s.lost)
@@ -229,22 +251,27 @@ def _step(
         at = stations[name]
     wakes = [(w.window_s, drawn([w.part])) for w in visit.wakes]
     blocked = drawn(visit.blocked) if visit.blocked else None
-    return _Step([] if gate else drawn(visit.parts), at, gate, wakes, blocked)
+    turns = [_Turns(drawn([turn.part]), turn.most) for turn in visit.turns]
+    return _Step([] if gate else drawn(visit.parts), at, gate, wakes, blocked, turns)
 
 
 def _seen(net: Network, log: _Log, total: int, losses: tuple[tuple[str, int], ...]) -> Seen:
     born, ended, fate = numpy.array(log.born_s), numpy.array(log.ended_s), numpy.array(log.fate)
+    ends = len(fate)
     if net.in_flight is not None:  # the loop runs empty at the end
-        keep = slice(int(WARM_UP * total), max(total - net.in_flight, total // 2))
-    else:
-        keep = slice(int(WARM_UP * total), total)
+        first = max(WARM_UP * total, min(FILLED * net.in_flight, FILLING * total))
+        keep = slice(int(first), max(total - net.in_flight, total // 2))
+    elif net.rate_per_s is not None and net.rate_per_s * max(net.demands().values(), default=0.0) < NEARLY_FULL:
+        keep = slice(int(WARM_UP * ends), ends)
+    else:  # the source stops while rings are full
+        keep = slice(int(FILLING * ends), max(ends - net.places * len(net.visits), ends // 2))
     begun = float(ended[max(keep.start - 1, 0)])
     born, ended, fate = born[keep], ended[keep], fate[keep]
     delays = (ended - born)[fate]
     parts = numpy.array_split(delays, BATCHES)
-    ends = numpy.array_split(ended, BATCHES)
+    lasts = numpy.array_split(ended, BATCHES)
     fates = numpy.array_split(fate, BATCHES)
-    edges = [begun, *(float(part[-1]) for part in ends)]
+    edges = [begun, *(float(part[-1]) for part in lasts)]
     rates = [
         part.sum() / (after - before) / net.pieces
         for part, before, after in zip(fates, edges[:-1], edges[1:], strict=True)
@@ -269,15 +296,21 @@ def _quantile(delays: Any, parts: list[Any], p: float) -> Estimate:
 
 
 def _half(batches: list[float]) -> float:
-    """Half the 95 % confidence interval of a mean over independent batches."""
-    return STUDENT_95 * float(numpy.std(batches, ddof=1)) / math.sqrt(len(batches))
+    """Half the 95 % confidence interval of a mean over batches, wider where neighbours resemble each other."""
+    values = numpy.array(batches)
+    away = values - values.mean()
+    square = float((away * away).sum())
+    alike = float((away[1:] * away[:-1]).sum()) / square if square > 0 else 0.0
+    alike = min(max(alike, 0.0), MOST_CORRELATED)
+    spread = float(numpy.std(values, ddof=1)) * math.sqrt((1 + alike) / (1 - alike))
+    return STUDENT_95 * spread / math.sqrt(len(batches))
 
 
-def exponential(net: Network) -> Network:
-    """The same network with exponential times and nothing else that product form excludes."""
-    visits = []
-    for visit in net.visits:
-        if visit.timer is None:
-            parts = [replace(part, scv=1.0) for part in visit.parts]
-            visits.append(Visit(resource=visit.resource, direction=visit.direction, parts=parts))
+def product_form(net: Network) -> Network:
+    """The closed network of the same demands that mean value analysis solves exactly: one turn at each, exponential."""
+    visits = [
+        Visit(resource=name, direction="", parts=[Part(mean_s=demand, scv=1.0)])
+        for name, demand in sorted(net.demands().items())
+    ]
+    visits.append(Visit(resource=None, direction="", parts=[Part(mean_s=net.delay_s(), scv=1.0)]))
     return replace(net, visits=tuple(visits))

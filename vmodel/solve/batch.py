@@ -255,3 +255,22 @@ def capped_batch_wait(lam: Number, fixed_s: Number, each_s: Number, most_packets
     time = fixed_s * fixed_s + 2 * fixed_s * each_s * batch + each_s * each_s * square
     full = fixed_s + each_s * choose(left > 0, most_packets, 1.0)
     return choose(stable, (full * left + lam_safe * time / 2) / batch, time * 0 + math.inf)
+
+
+def capped_batch_ahead(lam: Number, fixed_s: Number, each_s: Number, most_packets: Number) -> Number:
+    """Packets of its own batch that are handled before a packet, on average over packets.
+
+    a = (E[n^2] / E[n] - 1) / 2.
+
+    lam: arrivals [1/s].  fixed_s: t0 [s].  each_s: t1 [s].  most_packets: Bmax >= 1 [-].  Returns packets [-].
+    As `capped_batch_mean`; (Bmax - 1) / 2 in overload.
+
+    >>> capped_batch_ahead(0.0, 1.0, 1.0, 16.0), capped_batch_ahead(5.0, 1.0, 0.5, 16.0)
+    (0.0, 7.5)
+
+    Source: a packet finds itself in a batch of n with n times its chance, Kleinrock1975, section 5.2.
+    """
+    stable = lam * (each_s + fixed_s / most_packets) < 1
+    batch, square, _, _ = _capped(choose(stable, lam, lam * 0.0), fixed_s, each_s, most_packets)
+    ahead = least(most(square / batch - 1, 0.0), most_packets - 1.0) / 2
+    return choose(stable, ahead, (most_packets - 1.0) / 2 + 0.0 * ahead)

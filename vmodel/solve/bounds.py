@@ -20,7 +20,8 @@ WORST_ASSUMPTIONS = (
     "No more than burst + rate t messages arrive in any span t.",
     "Each resource serves in order of arrival, for this source alone, all its work on a message in one visit.",
     "A message takes at each resource no longer than the profile's mean times the stated factor.",
-    "Batches share costs as in the busy state; every wake-up and the whole moderation timer are waited for.",
+    "In a busy period batches share costs as at saturation; its first message shares with none.",
+    "Every wake-up and the whole moderation timer are waited for.",
     "No ring overflows: there is room for the backlog.",
 )
 
@@ -147,13 +148,14 @@ def delay_bound_hop_by_hop(burst: float, rate_per_s: float, hops: Sequence[Hop])
 def hops_of(s: Scenario, *, slower: float = 1.0) -> tuple[Hop, ...]:
     """The hops of a scenario's way there, for messages sent as frames: a resource each, then all pure delays in one.
 
-    R_r = 1 / D_r,  T_r = D_r: a message leaves a resource as a whole and not before.  Delays: T = sum, R infinite.
+    R_r = 1 / D_r,  T_r = D_r(1): a message leaves a resource as a whole and not before.  Delays: T = sum, R infinite.
 
-    slower: longest service time over the mean [-].
+    slower: longest service time over the mean [-].  D_r at saturation, D_r(1) of a message that shares no batch.
     """
     asked = replace(s, workload="packets", load=Load())
+    alone = replace(asked, knobs={**s.knobs, "batch": 1.0, "interrupt_batch": 1.0})
     parameters = compose.parameter_values(asked)
-    demands = solver.solve(asked, parameters).outcome.demands_s
+    demands, single = (solver.solve(x, parameters).outcome.demands_s for x in (asked, alone))
     way = compose.scenario_ways(asked).forward
     settled = compose.settle(asked, way, "packets", dict.fromkeys(compose.POLLS, 0.0))
     leg = compose.leg(asked, way, settled, parameters, direction="there", gradient=False)
@@ -164,7 +166,11 @@ def hops_of(s: Scenario, *, slower: float = 1.0) -> tuple[Hop, ...]:
     )
     timer = 0.0 if leg.timer_s is None else float(plain(leg.timer_s))
     served = [
-        Hop(name=r, rate_per_s=1 / (slower * float(plain(d))), latency_s=slower * float(plain(d)))
+        Hop(
+            name=r,
+            rate_per_s=1 / (slower * float(plain(d))),
+            latency_s=slower * max(float(plain(d)), float(plain(single[r]))),
+        )
         for r, d in demands.items()
         if plain(d) > 0
     ]

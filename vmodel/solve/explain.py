@@ -22,8 +22,11 @@ SAME = 1e-9  # relative change below which two answers are the same
 MOST_STAGES = 4  # stages that a reason names
 STRIDE, BISECTIONS = 4.0, 40
 MODERATION = ("rx_usecs", "rx_frames", "adaptive_rx", "pf_rx_usecs")
-ONLY_FOR = {"in_flight": "rr", "socket_buffer_bytes": "stream", "ring_size": "packets"} | dict.fromkeys(
-    compose.POLLS, "rr"
+ARRIVALS = ("arrival_scv", "burst")
+ONLY_FOR = (
+    {"in_flight": "rr", "socket_buffer_bytes": "stream"}
+    | dict.fromkeys(("ring_size", *ARRIVALS), "packets")
+    | dict.fromkeys(compose.POLLS, "rr")
 )
 WHOLE = ("number", "count")  # kinds of knob that are counts
 FIRST_TRIAL = {
@@ -228,6 +231,10 @@ def _reason(s: Scenario, knob: tables.Knob, values: Sequence[float], base: _Answ
         return f"{s.path} fixes it at {str(end.fixed[name]).lower()}", False
     if name in ONLY_FOR and s.workload != ONLY_FOR[name]:
         return f"it acts on {ONLY_FOR[name]} only, and this is {s.workload}", False
+    if name in ARRIVALS:
+        if s.load.kind == "max":
+            return "it shapes packets that are offered at a rate; at load max the ring is always full", False
+        return "how packets arrive changes waits and loss, not what is carried while nothing is lost", False
     if name == "dedicated_nic":
         return "by itself it does nothing: it permits zero_copy_rx", False
     if name in MODERATION:

@@ -16,6 +16,7 @@ BLEND = 0.01  # relative to 1 / places: half width around load one where two sin
 SMALL_EXPONENT = 0.05  # below it the series of 1 / (exp(-x) - 1) is used
 BISECTIONS = 60
 PERCENTILE_STEPS = 24
+AT_THE_POLE = 1e-15  # the root is the pole of A itself to all digits: loss vanishes
 SMALLEST_SCV = 1e-9  # below it a service is constant
 SMALLEST_LOAD = 2.0**-26  # below it a response is one service to eight digits
 KNEE_LOADS = (2.0**-20, 2.0)  # the knee is looked for between these loads
@@ -150,7 +151,7 @@ def _two_singularities(rho: Number, scv: Number, places: Number) -> tuple[Number
     """Loss and mean number from the poles of the chain's generating function at 1 and at eta; rho is not 1."""
     t = _decay(rho, scv)
     rise = expm1(t)
-    slope = rho * (1 + rise) / (1 - rho * scv * rise) - 1
+    slope = rho * (1 + rise) / most(1 - rho * scv * rise, AT_THE_POLE) - 1
     idle = exp(least((places - 1) * t, 0.0))  # both scaled by the larger
     full = exp(least((1 - places) * t, 0.0))
     spare = 1 - rho
@@ -209,12 +210,28 @@ def ring_time(lam: Number, service_s: Number, scv: Number, places: int) -> Stage
 
     Source: GrossHarris1998, section 2.5 (waiting times of accepted customers).
     """
+    return timed_ring(lam, service_s, scv, places)[1]
+
+
+def timed_ring(lam: Number, service_s: Number, scv: Number, places: int) -> tuple[Ring, StageTime]:
+    """Both answers of a ring at once: `mg1k` and `ring_time`.
+
+    As there.
+
+    lam: arrivals [1/s].  service_s: mean service time [s].  scv: [-].  places: K [-].  As `mg1k` and `ring_time`.
+
+    >>> ring, time = timed_ring(0.5, 1.0, 1.0, 4)
+    >>> ring.response_s == time.mean_s
+    True
+
+    Source: as `mg1k` and `ring_time`.
+    """
     ring = mg1k(lam, service_s, scv, places)
     decay = _rate_of_fall(lam, service_s, scv, places)[1]
     found = most(_curve(decay) - places * places * _curve(places * decay), 0.0)
     inside = ring.response_s / service_s
     variance = (found + scv * inside) * service_s * service_s
-    return StageTime(
+    return ring, StageTime(
         least_s=choose(scv > 0, 0.0 * variance, service_s),
         mean_s=ring.response_s,
         variance_s2=variance,

@@ -11,12 +11,20 @@ from vmodel.library import tables
 from vmodel.library.profile import value_of
 from vmodel.solve import compose, evaluate, workloads
 from vmodel.solve.dual import Dual, is_float, larger, plain, total
-from vmodel.solve.tails import add_times, constant_time, gamma_percentile, gamma_time
+from vmodel.solve.tails import (
+    PERCENTILES,
+    add_times,
+    constant_time,
+    gamma_percentile,
+    gamma_time,
+    skewed_percentile,
+)
 from vmodel.sources import MEASURED, worst_standing
-from vmodel.units import BITS_PER_BYTE, US_PER_S
+from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, PPS_PER_MPPS, US_PER_S
 
 NORMAL_90 = 1.6448536269514722  # two-sided 90 % point of the normal law
-PERCENTILES = (0.5, 0.9, 0.99, 0.999)
+TWO_MOMENTS = "mean and variance of independent stage times, gamma law"
+THREE_MOMENTS = "three moments of independent stage times and waits, shifted gamma law"
 MATTERS = 0.005  # elasticity below which a parameter does not speak for the answer's standing
 UNSEEN_LOG_SD = 0.25  # model error on a path or workload the profile was never compared on
 UNSEEN_TOPOLOGY_LOG_SD = 0.12
@@ -119,19 +127,49 @@ def _packets(
 ) -> Solved:
     settled = compose.settle(s, way.forward, "packets", polls)
     w = settled.words
-    leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
-    leg = _spread(s, leg)
+    plain_leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
+    leg = _spread(s, plain_leg)
     moved = evaluate.bus_bytes(way.forward.nodes, w)
     bus = _bus(s, parameters, moved, gradient=gradient)
-    outcome = workloads.packets(
+    from vmodel.solve import load, stations  # most questions never come here
+
+    rows = evaluate.stage_rows()
+    outcome = load.packets(
         leg,
-        s.load,
+        _extra(s, plain_leg, w, parameters, gradient=gradient),
+        stations.Offer(
+            load=s.load, bits=s.knobs["size"] * BITS_PER_BYTE, scv=s.knobs["arrival_scv"], burst=s.knobs["burst"]
+        ),
+        words=w,
         variability=_variability(leg),
+        stage_scv={n.stage: rows[n.stage][7] for n in leg.nodes},
         ring=int(_first(s.knobs["ring_size"])),
         bus_s=bus,
-        bits=s.knobs["size"] * BITS_PER_BYTE,
     )
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
+
+
+def _extra(
+    s: Scenario, leg: workloads.Leg, words: Mapping[str, Any], parameters: Mapping[str, float], *, gradient: bool
+) -> Any:
+    """What each stage costs more when each frame notifies, or is taken alone; at most load nobody asks."""
+    from vmodel.solve import load
+
+    nothing = [0.0] * len(leg.nodes)
+    if s.load.kind == "max":
+        return load.Extra(kicks=nothing, interrupts=nothing, turns=nothing)
+    rows = evaluate.stage_rows()
+    found = []
+    for changed in (("kicks",), ("interrupts",), ("taken", "fetch_batch")):
+        other = {**words, **{k: 1.0 + 0.0 * words[k] for k in changed if k in words}}
+        touched = [i for i, n in enumerate(leg.nodes) if not set(changed).isdisjoint(rows[n.stage][3])]
+        costs = evaluate.seconds([leg.nodes[i] for i in touched], other, parameters, gradient=gradient)
+        more = list(nothing)
+        for i, cost in zip(touched, costs, strict=True):
+            shared = 1.0 * (words["taken"] > 1) if changed[0] == "taken" else 1.0  # a batch of one shares nothing
+            more[i] = (cost - leg.seconds[i]) * shared
+        found.append(list(_spread(s, replace(leg, seconds=more)).seconds))
+    return load.Extra(kicks=found[0], interrupts=found[1], turns=found[2])
 
 
 def _first(x: Any) -> float:
@@ -180,6 +218,9 @@ def predict(s: Scenario) -> Prediction:
         else _interval(latency, _latency_sd(s, out, parameters, stretch))
     )
     throughput = rate * size_bits
+    cpu_host = sum(v for k, v in busy.items() if k.startswith(HOST_KINDS))
+    cpu_guest = sum(v for k, v in busy.items() if k.startswith(GUEST_CPU))
+    cores = cpu_host + cpu_guest
     return Prediction(
         scenario=s,
         latency_s=latency,
@@ -198,8 +239,8 @@ def predict(s: Scenario) -> Prediction:
         loss=plain(out.loss),
         busy=busy,
         demands_s=demand,
-        cpu_host=sum(v for k, v in busy.items() if k.startswith(HOST_KINDS)),
-        cpu_guest=sum(v for k, v in busy.items() if k.startswith(GUEST_CPU)),
+        cpu_host=cpu_host,
+        cpu_guest=cpu_guest,
         bus_bytes_s=solved.bus_bytes * rate,
         bottleneck=bottleneck,
         slack=slack,
@@ -211,7 +252,18 @@ def predict(s: Scenario) -> Prediction:
         elasticities=elasticity,
         warnings=warnings,
         sources=_sources(s, solved, elasticity),
+        percentile_method=TWO_MOMENTS if out.time is None else THREE_MOMENTS,
+        kicks_per_s=_maybe(out.kicks_per_s),
+        batch_taken=_maybe(out.batch_taken),
+        ring_mean=_maybe(out.ring_mean),
+        ring_full=_maybe(out.ring_full),
+        cores_per_gbps=cores * BPS_PER_GBPS / throughput if throughput > 0 else None,
+        cores_per_mpps=cores * PPS_PER_MPPS / packet_rate if packet_rate > 0 else None,
     )
+
+
+def _maybe(x: Any) -> float | None:
+    return None if x is None else float(plain(x))
 
 
 def _carried(s: Scenario, out: Outcome, packet_rate: float, log_sd: float) -> Interval:
@@ -311,10 +363,13 @@ def _bottleneck(s: Scenario, out: Outcome, demand: Mapping[str, float], rate: fl
 
 
 def _percentiles(out: Outcome, shares: Sequence[StageShare]) -> dict[float, float]:
-    """p50 to p99.9 of the latency: independent stage times, gamma law with the same mean and variance.
+    """p50 to p99.999 of the latency: independent stage times, gamma law with the same mean and variance.
 
     A throttle that locks the cycle lets nothing through before its time, and delays nothing that takes longer.
+    The law of offered load brings the distribution itself, with its third moment.
     """
+    if out.time is not None:
+        return {p: skewed_percentile(out.time, p) for p in PERCENTILES}
     rows = evaluate.stage_rows()
     locked = any("locked" in r for r in out.regime)
     lock = next((r for r in reversed(shares) if r.stage == "moderation_wait"), None) if locked else None
@@ -353,6 +408,12 @@ def _work(out: Outcome, kinds: tuple[str, ...], spinning: set[str]) -> Any:
     return out.rate_per_s * total([v for k, v in own.items() if k not in spinning]) + polling
 
 
+def cpu(solved: Solved) -> tuple[Any, Any]:
+    """Processors of the host and of the guest that are busy [cores]."""
+    spinning = _spinning(solved.chains)
+    return _work(solved.outcome, HOST_KINDS, spinning), _work(solved.outcome, (GUEST_CPU,), spinning)
+
+
 def columns(s: Scenario) -> dict[str, Any]:
     """Answer a scenario whose knobs hold arrays: latency, rates and CPU as arrays under the same names."""
     parameters = compose.parameter_values(s)
@@ -360,15 +421,15 @@ def columns(s: Scenario) -> dict[str, Any]:
     out = solved.outcome
     size_bits = s.knobs["size"] * BITS_PER_BYTE
     both = 2 if s.workload == "rr" else 1
-    spinning = _spinning(solved.chains)
+    host, guest = cpu(solved)
     return {
         "latency_s": out.latency_s,
         "throughput_bps": out.rate_per_s * size_bits,
         "rate_pps": out.rate_per_s * _packet_count(s, solved.words) * both,
         "transactions_per_s": out.rate_per_s if s.workload == "rr" else None,
         "interrupts_per_s": out.interrupts_per_s,
-        "cpu_host": _work(out, HOST_KINDS, spinning),
-        "cpu_guest": _work(out, (GUEST_CPU,), spinning),
+        "cpu_host": host,
+        "cpu_guest": guest,
     }
 
 

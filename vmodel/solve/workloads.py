@@ -1,15 +1,14 @@
-"""The three workloads as laws over stage times: ping-pong, bulk stream, frames. Floats, arrays and duals alike."""
+"""Two workloads as laws over stage times: ping-pong and bulk stream. Floats, arrays and duals alike; frames: `load`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from vmodel.core.path import Node
-from vmodel.core.records import Load, Outcome, StageShare
+from vmodel.core.records import Outcome, StageShare
 from vmodel.library.moderation import Moderation
 from vmodel.solve.dual import larger, largest, plain, smaller, total
 from vmodel.solve.mva import exact_mva
-from vmodel.solve.rings import mg1k
 
 SHORTEST_TIMER_S = 1e-12  # stands for a timer that is off
 WAITS = ("queueing", "full_ring")
@@ -29,7 +28,8 @@ class Leg:
     busy_share: Any = 1.0
 
 
-def _shares(leg: Leg, paid: Sequence[str]) -> tuple[StageShare, ...]:
+def paid_shares(leg: Leg, paid: Sequence[str]) -> tuple[StageShare, ...]:
+    """The stages of a leg that are paid at such times, as rows of a breakdown."""
     return tuple(
         StageShare(stage=n.stage, resource=n.resource, seconds=s, owner=n.owner, direction=leg.direction, when=w)
         for n, s, w in zip(leg.nodes, leg.seconds, leg.when, strict=True)
@@ -73,7 +73,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     With n in flight R0 is n / X of exact MVA over the demands, with the delays as thinking time. Little's law holds.
     """
     paid = ("always", "idle")
-    shares = [row for leg in legs for row in _shares(leg, paid)]
+    shares = [row for leg in legs for row in paid_shares(leg, paid)]
     alone = total([row.seconds for row in shares])
     work = total([row.seconds for row in shares if row.when == "always"])
     d = demands(legs)
@@ -100,7 +100,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
         shares.append(_wait(throttled[-1], locked - cycle))
         regime.append(
             "locked to the interrupt throttle"
-            if _true(plain(timer) > plain(cycle))
+            if everywhere(plain(timer) > plain(cycle))
             else "interrupt throttle shorter than the round trip"
         )
     if held:
@@ -114,11 +114,12 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
         shares=tuple(shares),
         regime=tuple(regime),
         saturated=False,
-        interrupts_per_s=total([_moderated(leg, leg.interrupts * rate) for leg in legs]),
+        interrupts_per_s=total([moderated(leg, leg.interrupts * rate) for leg in legs]),
     )
 
 
-def _true(x: Any) -> bool:
+def everywhere(x: Any) -> bool:
+    """Whether a condition holds, for all elements of an array."""
     return bool(x) if isinstance(x, bool) or not hasattr(x, "all") or getattr(x, "ndim", 0) == 0 else bool(x.all())
 
 
@@ -137,18 +138,18 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None,
         share = larger(0.0 * rest, 1 - d[sender_cpu] / rest)
         for k, v in blocked.items():
             d[k] = d[k] + v * share
-        if _true(plain(share) > 0):
+        if everywhere(plain(share) > 0):
             regime.append("sender waits for credit")
     pace = larger(largest(list(d.values())), bus_s)
-    shares = _shares(leg, ("always",))
+    shares = paid_shares(leg, ("always",))
     transit = total([row.seconds for row in shares])
     upper = 1 / pace
     if window is not None:
-        trip = transit + total([row.seconds for row in _shares(back, ("always",))])
+        trip = transit + total([row.seconds for row in paid_shares(back, ("always",))])
         for timer in (leg.timer_s, back.timer_s):
             trip = trip if timer is None else trip + timer
         limited = larger(pace, size * trip / window)
-        if _true(plain(limited) > plain(pace)):
+        if everywhere(plain(limited) > plain(pace)):
             regime.append("limited by the window")
         pace = limited
     rate = 1 / pace
@@ -161,7 +162,7 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None,
         shares=shares,
         regime=tuple(regime),
         saturated=True,
-        interrupts_per_s=_moderated(leg, leg.interrupts * rate),
+        interrupts_per_s=moderated(leg, leg.interrupts * rate),
     )
 
 
@@ -170,67 +171,13 @@ def _notification_regime(d: Mapping[str, Any], sender_cpu: str | None) -> str:
     if sender_cpu is None or sender_cpu not in d:
         return "pipeline"
     others = [plain(v) for k, v in d.items() if k != sender_cpu]
-    if not others or _true(plain(d[sender_cpu]) >= largest(others)):
+    if not others or everywhere(plain(d[sender_cpu]) >= largest(others)):
         return "slow producer: the back end sleeps between messages, each is notified"
     return "slow consumer: the back end never sleeps, notifications are suppressed"
 
 
-def _moderated(leg: Leg, unlimited: Any) -> Any:
+def moderated(leg: Leg, unlimited: Any) -> Any:
     """Interrupts per second: one per notification, never more than the moderation timer lets through."""
     if leg.timer is None or leg.timer_s is None:
         return unlimited
     return smaller(unlimited, 1 / larger(leg.timer_s, SHORTEST_TIMER_S))
-
-
-def packets(leg: Leg, load: Load, *, variability: Mapping[str, float], ring: int, bus_s: Any, bits: Any) -> Outcome:
-    """Frames: capacity 1 / D_max; at an offered load every resource is a ring of M/G/1/K, the busiest one loses.
-
-    As fast as possible, the ring before the bottleneck is full.  A stage that is paid when its end was idle is paid
-    with the share of time the bottleneck is idle.
-    """
-    d = demands([leg])
-    pace = larger(largest(list(d.values())), bus_s)
-    capacity = 1 / pace
-    shares = list(_shares(leg, ("always",)))
-    if load.kind == "max":
-        carried, loss, saturated = capacity, 0.0, True
-        shares.append(_queue("full_ring", None, ring * plain(pace), leg))
-    else:
-        offered = load.value / bits if load.kind == "throughput_bps" else load.value
-        saturated = _true(plain(offered) >= plain(capacity))
-        rings = {k: mg1k(plain(offered), plain(v), variability.get(k, 0.1), ring) for k, v in d.items()}
-        loss = largest([r.loss for r in rings.values()])
-        carried = offered * (1 - loss)
-        idle = larger(0.0 * plain(pace), 1 - plain(carried) * plain(pace))
-        shares += [replace(r, seconds=r.seconds * idle, resource=None) for r in _shares(leg, ("idle",))]
-        shares += [_queue("queueing", k, rings[k].response_s - plain(v), leg) for k, v in d.items()]
-        shares += _moderation_under_load(leg, carried)
-    return Outcome(
-        latency_s=total([row.seconds for row in shares]),
-        rate_per_s=carried,
-        upper_rate_per_s=capacity,
-        demands_s={**d, "memory bus": bus_s},
-        shares=tuple(shares),
-        regime=("saturated: the ring is full" if saturated else "below capacity", _poll_regime(leg)),
-        saturated=saturated,
-        interrupts_per_s=_moderated(leg, leg.interrupts * carried),
-        loss=loss,
-    )
-
-
-def _queue(name: str, resource: str | None, seconds: Any, leg: Leg) -> StageShare:
-    return StageShare(stage=name, resource=resource, seconds=seconds, owner="", direction=leg.direction, when="always")
-
-
-def _poll_regime(leg: Leg) -> str:
-    return "interrupt driven" if any(n.stage.endswith("interrupt") for n in leg.nodes) else "poll mode"
-
-
-def _moderation_under_load(leg: Leg, rate: Any) -> list[StageShare]:
-    """Mean wait for the interrupt under random arrivals."""
-    from vmodel.solve.moderation_law import holdoff_wait, throttle_wait  # most questions never come here
-
-    if leg.timer is None or leg.timer_s is None:
-        return []
-    law = throttle_wait if leg.timer.kind == "throttle" else holdoff_wait
-    return [_wait(leg, law(plain(rate), plain(leg.timer_s)))]
