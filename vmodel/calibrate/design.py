@@ -11,7 +11,8 @@ from vmodel.config import scenario
 from vmodel.core.records import Observation, Profile, Scenario
 from vmodel.solve import compose
 from vmodel.solve.dual import Dual, total
-from vmodel.solve.solver import GUEST_CPU, HOST_KINDS, solve
+from vmodel.solve.processors import GUEST_CPU, HOST_KINDS
+from vmodel.solve.solver import solve
 from vmodel.units import BITS_PER_BYTE, BPS_PER_MBPS, US_PER_S
 
 Array = NDArray[np.float64]

@@ -10,7 +10,8 @@ from vmodel.core.records import Interval, Outcome, Prediction, Scenario, StageSh
 from vmodel.library import tables
 from vmodel.library.profile import value_of
 from vmodel.solve import compose, evaluate, workloads
-from vmodel.solve.dual import Dual, is_float, larger, plain, total
+from vmodel.solve.dual import Dual, is_float, larger, plain
+from vmodel.solve.processors import processors, use
 from vmodel.solve.tails import (
     PERCENTILES,
     add_times,
@@ -31,10 +32,6 @@ UNSEEN_TOPOLOGY_LOG_SD = 0.12
 STRETCH = 0.08  # per factor e of message size beyond the calibrated range
 NOTHING_S2 = 1e-60  # stands for the square of no time at all
 QUEUE_SCV = 1.0  # queueing times vary like an exponential law
-GUEST_CPU, HOST_KINDS = (
-    "guest vCPU",
-    ("host CPU", "vhost worker", "QEMU I/O thread", "poll-mode core", "host softirq CPU"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,8 +199,7 @@ def predict(s: Scenario) -> Prediction:
     log_sd = math.sqrt(_parameter_variance(s, elasticity) + stretch)
     titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
     demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
-    busy = {k: v * rate for k, v in demand.items()}
-    busy.update({titles[k]: 1.0 for k in _spinning(solved.chains)})
+    busy = use(demand, rate, solved.words, {titles[k] for k in _spinning(solved.chains)})
     size_bits = s.knobs["size"] * BITS_PER_BYTE
     both = 2 if s.workload == "rr" else 1
     bottleneck, slack = _bottleneck(s, out, demand, rate)
@@ -218,8 +214,7 @@ def predict(s: Scenario) -> Prediction:
         else _interval(latency, _latency_sd(s, out, parameters, stretch))
     )
     throughput = rate * size_bits
-    cpu_host = sum(v for k, v in busy.items() if k.startswith(HOST_KINDS))
-    cpu_guest = sum(v for k, v in busy.items() if k.startswith(GUEST_CPU))
+    cpu_host, cpu_guest = processors(busy, solved.words)
     cores = cpu_host + cpu_guest
     return Prediction(
         scenario=s,
@@ -228,7 +223,7 @@ def predict(s: Scenario) -> Prediction:
         latency_interval_s=wide_latency,
         lower_bound_s=min(workloads.lower_bound(out), latency),
         throughput_bps=throughput,
-        throughput_interval_bps=_interval(throughput, log_sd),
+        throughput_interval_bps=_carried(s, out, throughput, log_sd),
         throughput_bound_bps=max(plain(out.upper_rate_per_s) * size_bits, throughput),
         rate_pps=packet_rate,
         rate_interval_pps=_carried(s, out, packet_rate, log_sd),
@@ -266,12 +261,12 @@ def _maybe(x: Any) -> float | None:
     return None if x is None else float(plain(x))
 
 
-def _carried(s: Scenario, out: Outcome, packet_rate: float, log_sd: float) -> Interval:
-    """Interval of the packet rate: what is offered is carried, unless there is less capacity than thought."""
+def _carried(s: Scenario, out: Outcome, carried: float, log_sd: float) -> Interval:
+    """Interval of a rate: what is offered is carried, unless there is less capacity than thought."""
     if out.saturated or s.workload != "packets":
-        return _interval(packet_rate, log_sd)
-    capacity = packet_rate * plain(out.upper_rate_per_s) / plain(out.rate_per_s)
-    return Interval(low=min(packet_rate, _interval(capacity, log_sd).low), high=packet_rate)
+        return _interval(carried, log_sd)
+    capacity = carried * plain(out.upper_rate_per_s) / plain(out.rate_per_s)
+    return Interval(low=min(carried, _interval(capacity, log_sd).low), high=carried)
 
 
 def _spinning(chains: Sequence[Chain]) -> set[str]:
@@ -401,17 +396,10 @@ def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tu
     return tuple(sorted(found))
 
 
-def _work(out: Outcome, kinds: tuple[str, ...], spinning: set[str]) -> Any:
-    """Processors of these kinds that are busy: rate times demand, or one whole where a resource polls [cores]."""
-    own = {k: v for k, v in out.demands_s.items() if k.startswith(kinds)}
-    polling = sum(1.0 for k in own if k in spinning)
-    return out.rate_per_s * total([v for k, v in own.items() if k not in spinning]) + polling
-
-
 def cpu(solved: Solved) -> tuple[Any, Any]:
     """Processors of the host and of the guest that are busy [cores]."""
-    spinning = _spinning(solved.chains)
-    return _work(solved.outcome, HOST_KINDS, spinning), _work(solved.outcome, (GUEST_CPU,), spinning)
+    out = solved.outcome
+    return processors(use(out.demands_s, out.rate_per_s, solved.words, _spinning(solved.chains)), solved.words)
 
 
 def columns(s: Scenario) -> dict[str, Any]:
