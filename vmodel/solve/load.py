@@ -90,14 +90,19 @@ def packets(
 
 def _at_capacity(leg: Leg, d: Mapping[str, Any], pace: Any, ring: int, bus_s: Any) -> Outcome:
     capacity = 1 / pace
-    shares = [*paid_shares(leg, ("always",)), _row("full_ring", None, ring * plain(pace), leg)]
+    sender = next((n.resource for n in leg.nodes if n.resource is not None), None)
+    behind = (
+        plain(d[sender]) < plain(pace) if sender is not None and sender in d else True
+    )  # a ring fills only behind a faster sender
+    shares = [*paid_shares(leg, ("always",)), _row("full_ring", None, ring * plain(pace) * behind, leg)]
+    full = "the ring is full" if everywhere(behind) else "the sender is the slowest, no ring fills"
     return Outcome(
         latency_s=total([row.seconds for row in shares]),
         rate_per_s=capacity,
         upper_rate_per_s=capacity,
         demands_s={**d, BUS: bus_s},
         shares=tuple(shares),
-        regime=("saturated: the ring is full", poll_regime(leg)),
+        regime=(f"saturated: {full}", poll_regime(leg)),
         saturated=True,
         interrupts_per_s=moderated(leg, leg.interrupts * capacity),
     )
