@@ -11,7 +11,7 @@ from typing import Any
 
 from vmodel.core.records import Outcome, StageShare
 from vmodel.library.moderation import Moderation, devices
-from vmodel.solve.dual import is_float, larger, largest, plain, total
+from vmodel.solve.dual import is_float, larger, largest, plain, smaller, total
 from vmodel.solve.elementwise import choose, least, most, over, sqrt
 from vmodel.solve.moderation_law import (
     capped_holdoff_batch,
@@ -131,10 +131,10 @@ def _at_load(
     queues = ring_queues(
         {k: plain(v) for k, v in working.items()} | {BUS: plain(bus_s)}, variability, workers, offered, offer, ring=ring
     )
-    carried_plain = list(queues.values())[-1].carried_pps
+    carried_plain = least(list(queues.values())[-1].carried_pps, plain(capacity))  # rounding may say more
     loss = 1 - carried_plain / plain(offered)
     loss = choose(loss > 0, loss, 0.0 * loss)
-    carried = offered * (1 - loss)
+    carried = smaller(offered * (1 - loss), capacity)
     alone = [s + k + t for s, k, t in zip(leg.seconds, extra.kicks, extra.turns, strict=True)]
     lone = replace(leg, seconds=alone)
     shares = list(paid_shares(lone, ("always",)))
