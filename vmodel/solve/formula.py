@@ -412,11 +412,9 @@ def _latex(expression: sympy.Expr) -> str:
 
 
 def _code(expression: sympy.Expr) -> str:
-    """Python text; the closed loop is a function of the written module."""
+    """Python text; the closed loop is a function of the written module, and always stands alone in its step."""
     if getattr(expression.func, "__name__", "") == "closed_loop":
         return f"closed_loop({', '.join(python(a) for a in expression.args)})"
-    if expression.has(sympy.Function("closed_loop")):
-        raise NotImplementedError("closed_loop stands alone on its line")
     return python(expression)
 
 
