@@ -9,7 +9,7 @@ from tests.strategies import combinations, label, outcome
 from vmodel.config import scenario
 from vmodel.library import tables
 from vmodel.library.profile import profile, value_of
-from vmodel.solve import compose, solver
+from vmodel.solve import compose
 from vmodel.solve.ask import predict
 from vmodel.solve.solver import NORMAL_90, UNSEEN_LOG_SD, UNSEEN_TOPOLOGY_LOG_SD
 from vmodel.sources import ASSUMED, FITTED, TRANSFERRED
@@ -139,7 +139,3 @@ def test_a_breakdown_names_resources_as_the_busy_table_does(path):
         answer = predict(path, **chosen)
         found = {share.resource for share in answer.shares if share.resource is not None and share.stage != "full_ring"}
         assert found <= set(answer.busy), label(answer)
-
-
-def test_public_paths_are_those_of_the_tables():
-    assert solver.public_paths() == tables.path_names()

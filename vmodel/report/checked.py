@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vmodel.report.record import asked_json
 from vmodel.report.tables import aligned
 from vmodel.report.text import question
 from vmodel.simulate.check import OFF, Check, Figure
@@ -84,12 +85,7 @@ def check_json(found: Check) -> dict[str, Any]:
     """The record of `check --json`."""
     s = found.scenario
     return {
-        "path": s.path,
-        "peer": s.peer,
-        "topology": s.topology,
-        "workload": s.workload,
-        "direction": s.direction,
-        "profile": s.profile.name,
+        **asked_json(s),
         "messages": found.messages,
         "seed": found.seed,
         "stations_us": {name: _number(seconds * US_PER_S) for name, seconds in found.stations.items()},

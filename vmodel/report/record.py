@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from vmodel.core.records import Interval, Prediction
+from vmodel.core.records import Interval, Prediction, Scenario
 from vmodel.units import US_PER_S
 
 KEPT_DIGITS = 12
@@ -19,9 +19,8 @@ def _pair(interval: Interval | None, scale: float = 1.0) -> list[float | None] |
     return None if interval is None else [_number(interval.low, scale), _number(interval.high, scale)]
 
 
-def as_json(p: Prediction) -> dict[str, Any]:
-    """The record of `predict --json`; a value that does not apply is None."""
-    s = p.scenario
+def asked_json(s: Scenario) -> dict[str, Any]:
+    """What was asked, as every record that answers a scenario begins."""
     return {
         "path": s.path,
         "peer": s.peer,
@@ -29,6 +28,14 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "workload": s.workload,
         "direction": s.direction,
         "profile": s.profile.name,
+    }
+
+
+def as_json(p: Prediction) -> dict[str, Any]:
+    """The record of `predict --json`; a value that does not apply is None."""
+    s = p.scenario
+    return {
+        **asked_json(s),
         "settings": {k: s.knobs[k] for k in sorted(s.knobs) if s.knobs[k] is not None},
         "latency_us": {
             "mean": _number(p.latency_s, US_PER_S),

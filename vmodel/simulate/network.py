@@ -186,14 +186,14 @@ def _visits(
     out: list[Visit] = []
     waiting: list[WakeUp] = []
     for index, (n, seconds, when) in enumerate(zip(leg.nodes, leg.seconds, leg.when, strict=True)):
-        scv = float(rows[n.stage][7])
+        scv = float(rows[n.stage].variability)
         part = Part(mean_s=float(seconds), scv=scv)
         turns = [Turn(part=Part(mean_s=x, scv=scv), most=most) for x, most in once[index] if n.resource is not None]
         part = replace(part, mean_s=part.mean_s - sum(turn.part.mean_s / turn.most for turn in turns))
         if index == gate:
             out.append(Visit(resource=None, direction=direction, timer=leg.timer, timer_s=float(leg.timer_s)))
         if when == "idle":
-            polled = [p for p in compose.POLLS if p in rows[n.stage][3]]
+            polled = [p for p in compose.POLLS if p in rows[n.stage].words]
             window_s = max((float(s.knobs[p]) / US_PER_S for p in polled), default=0.0)
             if part.mean_s > 0:
                 waiting.append(WakeUp(part=part, window_s=window_s))

@@ -237,7 +237,8 @@ def _step(
 ) -> _Step:
     def drawn(parts: list[Part]) -> list[float]:
         times = sum((part.draw(random, total) for part in parts), numpy.zeros(total))
-        return (times / net.pieces).tolist()  # type: ignore[no-any-return]
+        each: list[float] = (times / net.pieces).tolist()
+        return each
 
     gate = None
     if visit.timer is not None:

@@ -94,7 +94,7 @@ def _profile_values(profile: Profile) -> dict[str, float]:
 def used_parameters(way: Chain) -> set[str]:
     """Names of the parameters that the stages of a way use."""
     rows = evaluate.stage_rows()
-    return {p for n in way.nodes for p in rows[n.stage][4]}
+    return {p for n in way.nodes for p in rows[n.stage].parameters}
 
 
 def device_of(s: Scenario, way: Chain) -> str | None:
@@ -201,11 +201,11 @@ def leg(
     return Leg(
         nodes=way.nodes,
         seconds=evaluate.seconds(way.nodes, w, parameters, gradient=gradient, known=settled.costs),
-        when=[rows[n.stage][6] for n in way.nodes],
+        when=[rows[n.stage].when for n in way.nodes],
         direction=direction,
         timer=found,
         timer_s=timer_s,
         interrupts=w["interrupts"]
-        if any("interrupts" in rows[n.stage][3] for n in way.nodes)
+        if any("interrupts" in rows[n.stage].words for n in way.nodes)
         else 0.0 * w["interrupts"],
     )

@@ -67,8 +67,6 @@ def _pick(a: Dual | Number, b: Dual | Number, first: Number, best: Callable[[Num
     """Take a where `first`, else b; derivatives follow the one taken (the left one in a tie)."""
     if not isinstance(a, Dual) and not isinstance(b, Dual):
         return best(plain(a), plain(b))
-    if isinstance(first, bool):
-        return a if first else b
     gradient: dict[str, Number] = {}
     for x, share in ((a, first), (b, ~first)):
         if isinstance(x, Dual):
@@ -80,7 +78,8 @@ def _pick(a: Dual | Number, b: Dual | Number, first: Number, best: Callable[[Num
 def _array_best(name: str) -> Callable[[Number, Number], Number]:
     import numpy  # only arrays come here, and whoever made them has paid for it
 
-    return getattr(numpy, name)  # type: ignore[no-any-return]
+    best: Callable[[Number, Number], Number] = getattr(numpy, name)
+    return best
 
 
 def larger(a: Dual | Number, b: Dual | Number) -> Any:

@@ -3,12 +3,26 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from vmodel.core.path import Node
 from vmodel.solve.dual import Dual, is_float
 
-Row = tuple[Any, ...]  # function, gradient, bus, words, parameters, occupies, when, variability, cites, about, spins
+
+class Row(NamedTuple):
+    """What is generated of one stage: its functions, their arguments, and the facts of its declaration."""
+
+    function: Callable[..., Any]
+    gradient: Callable[..., tuple[Any, ...]]
+    bus: Callable[..., Any] | None
+    words: tuple[str, ...]
+    parameters: tuple[str, ...]
+    occupies: str | None
+    when: str
+    variability: float
+    cites: tuple[str, ...]
+    about: str
+    spins: bool
 
 
 @cache
@@ -17,14 +31,20 @@ def module(arrays: bool) -> Any:
     return import_module("vmodel.compiled.arrays" if arrays else "vmodel.compiled.floats")
 
 
+@cache
+def table(arrays: bool) -> Mapping[str, Row]:
+    """Stage name -> what is generated of it."""
+    return {name: Row(*row) for name, row in module(arrays).STAGES.items()}
+
+
 def stage_rows() -> Mapping[str, Row]:
-    """Stage name -> its generated functions and facts."""
-    return module(False).STAGES  # type: ignore[no-any-return]
+    """Stage name -> what is generated of it, on floats."""
+    return table(False)
 
 
 def occupies(stage: str) -> str | None:
     """The class of resource a stage occupies."""
-    return stage_rows()[stage][5]  # type: ignore[no-any-return]
+    return stage_rows()[stage].occupies
 
 
 def has_arrays(values: Mapping[str, Any]) -> bool:
@@ -34,11 +54,11 @@ def has_arrays(values: Mapping[str, Any]) -> bool:
 
 def traffic(workload: str, words: Mapping[str, Any], nodes: Sequence[Node]) -> dict[str, Any]:
     """The counts of one message in a workload that the nodes ask for, beside the knob words they were made from."""
-    table = module(has_arrays(words)).TRAFFIC
-    needed = {word for node in nodes for word in stage_rows()[node.stage][3]}
+    laws = module(has_arrays(words)).TRAFFIC
+    needed = {word for node in nodes for word in stage_rows()[node.stage].words}
     out = dict(words)
     for part in (workload, f"{workload}_vsock"):
-        function, names, gives, _ = table[part]
+        function, names, gives, _ = laws[part]
         if part == workload or not needed.isdisjoint(gives):
             out.update(function(*[words[name] for name in names]))
     return out
@@ -56,7 +76,7 @@ def seconds(
 
     known: costs by stage that were found with the same words, and take what is found here.
     """
-    rows = module(has_arrays(words) or has_arrays(parameters)).STAGES
+    rows = table(has_arrays(words) or has_arrays(parameters))
     known = {} if known is None else known
     out = []
     for node in nodes:
@@ -67,19 +87,19 @@ def seconds(
 
 
 def _cost(row: Row, words: Mapping[str, Any], parameters: Mapping[str, float], *, gradient: bool) -> Any:
-    arguments = [words[w] for w in row[3]] + [parameters[p] for p in row[4]]
-    value = row[0](*arguments)
+    arguments = [words[w] for w in row.words] + [parameters[p] for p in row.parameters]
+    value = row.function(*arguments)
     if not gradient:
         return value
-    return Dual(value, dict(zip(row[4], row[1](*arguments), strict=True)))
+    return Dual(value, dict(zip(row.parameters, row.gradient(*arguments), strict=True)))
 
 
 def bus_bytes(nodes: Sequence[Node], words: Mapping[str, Any]) -> Any:
     """Bytes that one message moves over the memory bus."""
-    rows: Mapping[str, Row] = module(has_arrays(words)).STAGES
+    rows = table(has_arrays(words))
     total: Any = 0.0
     for node in nodes:
-        bus: Callable[..., Any] | None = rows[node.stage][2]
+        bus = rows[node.stage].bus
         if bus is not None:
-            total = total + bus(*[words[w] for w in rows[node.stage][3]])
+            total = total + bus(*[words[w] for w in rows[node.stage].words])
     return total

@@ -326,7 +326,7 @@ def _stage_reason(s: Scenario, knob: tables.Knob, values: Sequence[float], base:
     if _is_law(s, knob.name):
         return (_locked(base) if s.workload == "rr" else f"hidden behind the bottleneck, {_bottleneck(s)}"), True
     rows = evaluate.stage_rows()
-    users = [name for name, row in rows.items() if words & set(row[3])]
+    users = [name for name, row in rows.items() if words & set(row.words)]
     here = [name for name in dict.fromkeys(n.stage for c in _chains(s) for n in c.nodes) if name in users]
     if not here:
         if users:
@@ -422,7 +422,9 @@ def _used_costs(s: Scenario) -> set[str]:
 
 def _default(s: Scenario, name: str) -> float | None:
     """What a knob would be worth if nobody had set it."""
-    return scenario(path=s.path, topology=s.topology, workload=s.workload, profile=s.profile).knobs[name]  # type: ignore[no-any-return]
+    asked = scenario(path=s.path, topology=s.topology, workload=s.workload, profile=s.profile)
+    value: float | None = asked.knobs[name]
+    return value
 
 
 def _changes_at(s: Scenario, name: str, value: float | None, base: _Answer) -> bool:

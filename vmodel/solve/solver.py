@@ -7,7 +7,6 @@ from typing import Any
 
 from vmodel.core.path import Chain, resource_titles
 from vmodel.core.records import Interval, Outcome, Prediction, Scenario, StageShare
-from vmodel.library import tables
 from vmodel.library.profile import value_of
 from vmodel.solve import compose, evaluate, workloads
 from vmodel.solve.dual import Dual, is_float, larger, plain
@@ -139,7 +138,7 @@ def _packets(
         ),
         words=w,
         variability=_variability(leg),
-        stage_scv={n.stage: rows[n.stage][7] for n in leg.nodes},
+        stage_scv={n.stage: rows[n.stage].variability for n in leg.nodes},
         ring=int(_first(s.knobs["ring_size"])),
         bus_s=bus,
     )
@@ -159,7 +158,7 @@ def _extra(
     found = []
     for changed in (("kicks",), ("interrupts",), ("taken", "fetch_batch")):
         other = {**words, **{k: 1.0 + 0.0 * words[k] for k in changed if k in words}}
-        touched = [i for i, n in enumerate(leg.nodes) if not set(changed).isdisjoint(rows[n.stage][3])]
+        touched = [i for i, n in enumerate(leg.nodes) if not set(changed).isdisjoint(rows[n.stage].words)]
         costs = evaluate.seconds([leg.nodes[i] for i in touched], other, parameters, gradient=gradient)
         more = list(nothing)
         for i, cost in zip(touched, costs, strict=True):
@@ -183,7 +182,7 @@ def _variability(leg: workloads.Leg) -> dict[str, float]:
         if n.resource is None:
             continue
         mean[n.resource] = mean.get(n.resource, 0.0) + value
-        variance[n.resource] = variance.get(n.resource, 0.0) + rows[n.stage][7] * value * value
+        variance[n.resource] = variance.get(n.resource, 0.0) + rows[n.stage].variability * value * value
     return {k: variance[k] / larger(m * m, NOTHING_S2) for k, m in mean.items()}
 
 
@@ -272,7 +271,7 @@ def _carried(s: Scenario, out: Outcome, carried: float, log_sd: float) -> Interv
 def _spinning(chains: Sequence[Chain]) -> set[str]:
     """Resources that poll and are never idle, whatever the load."""
     rows = evaluate.stage_rows()
-    return {n.resource for c in chains for n in c.nodes if n.resource is not None and rows[n.stage][10]}
+    return {n.resource for c in chains for n in c.nodes if n.resource is not None and rows[n.stage].spins}
 
 
 def _packet_count(s: Scenario, words: Mapping[str, Any]) -> Any:
@@ -372,7 +371,7 @@ def _percentiles(out: Outcome, shares: Sequence[StageShare]) -> dict[float, floa
     for r in shares:
         if r.seconds <= 0 or r is lock:
             continue
-        scv = rows[r.stage][7] if r.stage in rows else QUEUE_SCV if r.stage == "queueing" else 0.0
+        scv = rows[r.stage].variability if r.stage in rows else QUEUE_SCV if r.stage == "queueing" else 0.0
         times.append(gamma_time(r.seconds, scv) if scv > 0 else constant_time(r.seconds))
     whole = add_times(times)
     floor = plain(out.latency_s) if locked else 0.0
@@ -390,7 +389,7 @@ def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tu
     found: dict[str, None] = dict.fromkeys(s.profile.sources)
     for chain in solved.chains:
         for node in chain.nodes:
-            found.update(dict.fromkeys(rows[node.stage][8]))
+            found.update(dict.fromkeys(rows[node.stage].cites))
     for p in elasticity:
         found.update(dict.fromkeys(value_of(s.profile, p).sources))
     return tuple(sorted(found))
@@ -419,8 +418,3 @@ def columns(s: Scenario) -> dict[str, Any]:
         "cpu_host": host,
         "cpu_guest": guest,
     }
-
-
-def public_paths() -> tuple[str, ...]:
-    """Names of all paths."""
-    return tables.path_names()
