@@ -234,3 +234,19 @@ def _with_frames(record: Device, result: Moderation, rx_frames: int) -> Moderati
         warning = f"rx-frames {rx_frames} is more than {record.name} takes; taken as {cap}" if cap < rx_frames else ""
         return replace(result, frames=cap or None, warnings=(*result.warnings, warning) if warning else result.warnings)
     return replace(result, honoured=False, warnings=(*result.warnings, warning)) if warning else result
+
+
+def number_to_write(device: str, rx_usecs: float) -> int:
+    """The whole number that `ethtool -C DEV rx-usecs` must get so that a device keeps the time that it would keep.
+
+    A mode stays its number; a time is clamped and taken to a step, then to the whole number that the driver's own
+    rounding brings back to that step.  Raises UnknownName for a device that is not in the table.
+    """
+    record = _known(device)
+    if record.mode(rx_usecs) is not None:
+        return int(rx_usecs)
+    kept = _applied(record, rx_usecs)
+    whole = round(kept)
+    if math.isclose(kept, whole):
+        return whole
+    return math.ceil(kept) if record.rounding == "down" else math.floor(kept)
