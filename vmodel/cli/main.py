@@ -31,6 +31,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "cite": ("vmodel.cli.cite", "cite_command", "Bibliography of what a prediction used."),
     "fit": ("vmodel.cli.calibration", "fit_command", "Parameters from measurements."),
     "validate": ("vmodel.cli.calibration", "validate_command", "Measured against predicted, out of sample too."),
+    "diagnose": (
+        "vmodel.cli.diagnose",
+        "diagnose_command",
+        "What changed between two sets of measurements: which costs explain the shift.",
+    ),
     "paths": ("vmodel.cli.lists", "paths_command", "The data paths there are."),
     "profiles": ("vmodel.cli.lists", "profiles_command", "The machines whose costs are known."),
     "knobs": ("vmodel.cli.lists", "knobs_command", "The settings there are."),
