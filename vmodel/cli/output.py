@@ -27,7 +27,7 @@ def as_json_text(record: Any) -> str:
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def ending(path: str | None, known: Sequence[str]) -> str | None:
+def ending(path: str | None, known: Sequence[str], key: str = "-o") -> str | None:
     """The ending of an output file; a fault if this command cannot write it. Checked before anything is computed."""
     if path is None:
         return None
@@ -36,13 +36,13 @@ def ending(path: str | None, known: Sequence[str]) -> str | None:
         listed = ", ".join(f".{name}" for name in known)
         guess = nearest(found, known) if found else None
         raise ConfigError(
-            [Fault(file="", key="-o", value=path, expected=f"a file that ends in {listed}", nearest=guess)]
+            [Fault(file="", key=key, value=path, expected=f"a file that ends in {listed}", nearest=guess)]
         )
     target = Path(path)
     folder = target.parent
     if target.is_dir() or not folder.is_dir():
         expected = "a file, not a folder" if target.is_dir() else f"a file in a folder that exists; {folder} does not"
-        raise ConfigError([Fault(file="", key="-o", value=path, expected=expected)])
+        raise ConfigError([Fault(file="", key=key, value=path, expected=expected)])
     return found
 
 

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from vmodel.core.records import Prediction
+from vmodel.report.style import COLOURS, DELAY, DPI, HATCHES
 from vmodel.report.text import breakdown_rows, question
 from vmodel.units import US_PER_S
 
 WIDTH, ROW, FRAME = 9.0, 0.26, 1.6  # inches
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c00", "#444444")
-DELAY = "#d0d0d0"
-HATCHES = ("", "//", "..", "xx", "\\\\", "++", "--", "oo")
-DPI = 150
+DATELESS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def waterfall(names: Sequence[str], microseconds: Sequence[float], resources: Sequence[str], title: str) -> Figure:
@@ -62,10 +60,10 @@ def prediction_waterfall(p: Prediction) -> Figure:
 
 
 def picture(figure: Figure, kind: str) -> bytes:
-    """A figure as the bytes of a PNG or SVG file; the same figure gives the same bytes."""
+    """A figure as the bytes of a PNG, SVG or PDF file; the same figure gives the same bytes."""
     import matplotlib
 
     stream = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "vmodel", "svg.fonttype": "none"}):
-        figure.savefig(stream, format=kind, dpi=DPI, metadata={"Date": None} if kind == "svg" else None)
+        figure.savefig(stream, format=kind, dpi=DPI, metadata=DATELESS.get(kind))
     return stream.getvalue()

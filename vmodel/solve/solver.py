@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.core.path import Chain, resource_titles
-from vmodel.core.records import Interval, Outcome, Prediction, Scenario, StageShare
+from vmodel.core.records import Interval, Outcome, Prediction, Scenario, Seen, StageShare
 from vmodel.library.profile import value_of
-from vmodel.solve import compose, evaluate, workloads
+from vmodel.solve import compose, elementwise, evaluate, workloads
 from vmodel.solve.dual import Dual, is_float, larger, plain
 from vmodel.solve.processors import processors, use
 from vmodel.solve.tails import (
@@ -194,7 +194,7 @@ def predict(s: Scenario) -> Prediction:
     rate, latency = plain(out.rate_per_s), plain(out.latency_s)
     target = out.latency_s if s.workload == "rr" else out.rate_per_s
     elasticity = _elasticities(target, parameters)
-    warnings, stretch = _warnings(s)
+    warnings, stretch = _warnings(s), model_variance(s)
     log_sd = math.sqrt(_parameter_variance(s, elasticity) + stretch)
     titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
     demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
@@ -206,7 +206,7 @@ def predict(s: Scenario) -> Prediction:
         replace(r, resource=titles.get(r.resource, r.resource) if r.resource else None, seconds=plain(r.seconds))
         for r in out.shares
     )
-    packet_rate = rate * plain(_packet_count(s, solved.words)) * both
+    packet_rate = rate * plain(packet_count(s, solved.words)) * both
     wide_latency = (
         _interval(latency, log_sd)
         if s.workload == "rr"
@@ -274,7 +274,7 @@ def _spinning(chains: Sequence[Chain]) -> set[str]:
     return {n.resource for c in chains for n in c.nodes if n.resource is not None and rows[n.stage].spins}
 
 
-def _packet_count(s: Scenario, words: Mapping[str, Any]) -> Any:
+def packet_count(s: Scenario, words: Mapping[str, Any]) -> Any:
     """Packets of one message: frames, or virtio-vsock packets where no network stack is on the path."""
     return words["vsock_packets" if "vsock_packets" in words else "packets"]
 
@@ -310,40 +310,48 @@ def _latency_sd(s: Scenario, out: Outcome, parameters: Mapping[str, float], stre
     return math.sqrt(_parameter_variance(s, _elasticities(out.latency_s, parameters)) + stretch)
 
 
-def _warnings(s: Scenario) -> tuple[tuple[str, ...], float]:
-    """What lies outside the calibration, said aloud, and the variance it adds."""
+def model_variance(s: Scenario) -> Any:
+    """What the model itself was off by where it was compared, and more where it was not: variance of log(answer)."""
+    seen = s.profile.seen.get(f"{s.path}/{s.workload}")
+    if seen is None:
+        return UNSEEN_LOG_SD**2
+    unseen = (s.topology not in seen.topologies) + _direction_unseen(s, seen)
+    low, high = seen.size_bytes
+    size = s.knobs["size"]
+    far = elementwise.most(elementwise.most(low / size, size / high), 1.0)
+    stretch = STRETCH * elementwise.log(far)
+    return seen.log_sd**2 + unseen * UNSEEN_TOPOLOGY_LOG_SD**2 + stretch * stretch
+
+
+def _direction_unseen(s: Scenario, seen: Seen) -> bool:
+    """Whether only the other direction was measured, where directions differ."""
+    one_guest = s.topology in ("host-vm", "cross-host-vm") and s.workload != "rr"
+    return one_guest and bool(seen.directions) and s.direction not in seen.directions
+
+
+def _warnings(s: Scenario) -> tuple[str, ...]:
+    """What lies outside the calibration, said aloud."""
     seen = s.profile.seen.get(f"{s.path}/{s.workload}")
     warnings = []
     if seen is None:
         warnings.append(
             f"profile {s.profile.name} was never compared with a measurement of {s.path} under {s.workload}"
         )
-        variance = UNSEEN_LOG_SD**2
     else:
-        variance = seen.log_sd**2
         if s.topology not in seen.topologies:
             warnings.append(f"topology {s.topology} was not measured on this path; seen: {', '.join(seen.topologies)}")
-            variance += UNSEEN_TOPOLOGY_LOG_SD**2
-        if (
-            seen.directions
-            and s.direction not in seen.directions
-            and s.topology in ("host-vm", "cross-host-vm")
-            and s.workload != "rr"
-        ):
+        if _direction_unseen(s, seen):
             warnings.append(f"direction {s.direction} was not measured on this path")
-            variance += UNSEEN_TOPOLOGY_LOG_SD**2
         low, high = seen.size_bytes
         size = s.knobs["size"]
-        far = max(low / size, size / high, 1.0)
-        if far > 1:
+        if not low <= size <= high:
             warnings.append(f"size {size:g} B lies outside the calibrated {low:g} to {high:g} B: extrapolated")
-            variance += (STRETCH * math.log(far)) ** 2
     way = compose.scenario_ways(s)
     for chain in (way.reverse, way.forward):
         found = compose.timer(s, chain)
         if found is not None:
             warnings.extend(w for w in found.warnings if w not in warnings)
-    return tuple(warnings), variance
+    return tuple(warnings)
 
 
 def _bottleneck(s: Scenario, out: Outcome, demand: Mapping[str, float], rate: float) -> tuple[str, float]:
@@ -398,7 +406,7 @@ def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tu
 def cpu(solved: Solved) -> tuple[Any, Any]:
     """Processors of the host and of the guest that are busy [cores]."""
     out = solved.outcome
-    return processors(use(out.demands_s, out.rate_per_s, solved.words, _spinning(solved.chains)), solved.words)
+    return processors(use(out.demands_s, plain(out.rate_per_s), solved.words, _spinning(solved.chains)), solved.words)
 
 
 def columns(s: Scenario) -> dict[str, Any]:
@@ -412,7 +420,7 @@ def columns(s: Scenario) -> dict[str, Any]:
     return {
         "latency_s": out.latency_s,
         "throughput_bps": out.rate_per_s * size_bits,
-        "rate_pps": out.rate_per_s * _packet_count(s, solved.words) * both,
+        "rate_pps": out.rate_per_s * packet_count(s, solved.words) * both,
         "transactions_per_s": out.rate_per_s if s.workload == "rr" else None,
         "interrupts_per_s": out.interrupts_per_s,
         "cpu_host": host,

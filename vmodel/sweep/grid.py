@@ -1,0 +1,282 @@
+"""A sweep as one long table: which rows there are, and the answers of any stretch of them.
+
+Rows go through the axes like an odometer, the first axis slowest. A stretch of rows is answered by itself, from the
+description alone, so that any process gives the same numbers.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vmodel.config import scenario
+from vmodel.core.records import Load, Scenario
+from vmodel.errors import ConfigError, Fault, nearest
+from vmodel.library import tables
+from vmodel.solve import answers, compose
+from vmodel.sweep.axis import CAPACITY, LOADS, MAX, Axis
+from vmodel.units import US_PER_S
+
+BLOCK = 4096  # rows solved at once: temporaries of 32 KiB stay in cache
+REGIME = "regime"
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A column of answers: its unit, the answer behind it, and the factor from SI."""
+
+    unit: str
+    answer: str
+    scale: float = 1.0
+
+
+ANSWERS: Mapping[str, Kind] = {
+    "latency_us": Kind(unit="us", answer="latency_s", scale=US_PER_S),
+    "latency_us_low": Kind(unit="us", answer="latency_low_s", scale=US_PER_S),
+    "latency_us_high": Kind(unit="us", answer="latency_high_s", scale=US_PER_S),
+    "latency_us_p50": Kind(unit="us", answer="p50_s", scale=US_PER_S),
+    "latency_us_p90": Kind(unit="us", answer="p90_s", scale=US_PER_S),
+    "latency_us_p99": Kind(unit="us", answer="p99_s", scale=US_PER_S),
+    "latency_us_p999": Kind(unit="us", answer="p999_s", scale=US_PER_S),
+    "throughput_bps": Kind(unit="bit/s", answer="throughput_bps"),
+    "throughput_bps_low": Kind(unit="bit/s", answer="throughput_low_bps"),
+    "throughput_bps_high": Kind(unit="bit/s", answer="throughput_high_bps"),
+    "rate_pps": Kind(unit="pps", answer="rate_pps"),
+    "transactions_per_s": Kind(unit="1/s", answer="transactions_per_s"),
+    "interrupts_per_s": Kind(unit="1/s", answer="interrupts_per_s"),
+    "loss": Kind(unit="", answer="loss"),
+    "cpu_host": Kind(unit="cores", answer="cpu_host"),
+    "cpu_guest": Kind(unit="cores", answer="cpu_guest"),
+    "bottleneck": Kind(unit="", answer="bottleneck"),
+    "saturated": Kind(unit="", answer="saturated"),
+}
+DEFAULT = tuple(ANSWERS)
+SCALED = tuple(name for name, kind in ANSWERS.items() if kind.scale != 1.0)
+TEXTS = ("bottleneck", REGIME)
+NUMBERS = tuple(name for name in ANSWERS if name not in (*TEXTS, "saturated"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """All rows that share their words and laws: one scenario, and the plain numbers that vary in it."""
+
+    words: Mapping[str, Any]
+    scenario: Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A sweep: axes in the order rows go through them, one cell for each combination of words, columns wanted."""
+
+    settings: Mapping[str, Any]
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+    columns: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def plain(self) -> tuple[Axis, ...]:
+        """The axes of plain numbers, which vary inside a cell."""
+        return tuple(a for a in self.axes if not a.slow)
+
+    @property
+    def cell_rows(self) -> int:
+        """Rows of one cell."""
+        return math.prod(len(a.values) for a in self.plain)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the whole table."""
+        return self.cell_rows * len(self.cells)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Column -> unit, in the order of the table."""
+        out = {a.name: a.unit for a in self.axes}
+        return out | {name: ANSWERS[name].unit if name in ANSWERS else "" for name in self.columns}
+
+
+def wanted_columns(
+    names: Iterable[str] | None, key: str = "--columns", known: tuple[str, ...] = (*ANSWERS, REGIME)
+) -> tuple[str, ...]:
+    """The columns of answers by name, all of them but the regime unless named; raises ConfigError."""
+    if names is None:
+        return DEFAULT
+    listed = tuple(dict.fromkeys(n.strip() for n in names))
+    faults = [
+        Fault(file="", key=key, value=n, expected=f"one of {', '.join(known)}", nearest=nearest(n, known))
+        for n in listed
+        if n not in known
+    ]
+    if faults or not listed:
+        raise ConfigError(faults or [Fault(file="", key=key, value="", expected="at least one column")])
+    return listed
+
+
+def grid(
+    settings: Mapping[str, Any],
+    axes: Sequence[Axis],
+    columns: Iterable[str] | None = None,
+    resolve: Callable[[Mapping[str, Any]], Scenario] = lambda s: scenario(**s),
+) -> Grid:
+    """Lay out a sweep: settings as for `predict`, axes as `settled` orders them.
+
+    Combinations of words that cannot exist are left out and named; raises ConfigError when none is left.
+    resolve: how settings become a scenario.
+    """
+    slow = [a for a in axes if a.slow]
+    fast = [a for a in axes if not a.slow]
+    cells: list[Cell] = []
+    left_out: list[str] = []
+    faults: list[Fault] = []
+    for words in _combinations(slow):
+        try:
+            base = resolve({**settings, **words})
+            _check_plain(base, fast)
+        except ConfigError as error:
+            faults.extend(f for f in error.faults if f not in faults)
+            told = ", ".join(f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in words.items())
+            left_out.append(f"{told}: {'; '.join(error.lines())}")
+        else:
+            cells.append(Cell(words=words, scenario=base))
+    if not cells:
+        raise ConfigError(faults)
+    return Grid(
+        settings=dict(settings), axes=tuple(axes), cells=tuple(cells), columns=wanted_columns(columns),
+        left_out=tuple(left_out),
+    )  # fmt: skip
+
+
+def _combinations(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
+    if not axes:
+        yield {}
+        return
+    for value in axes[0].values:
+        for rest in _combinations(axes[1:]):
+            yield {axes[0].name: value, **rest}
+
+
+def _check_plain(base: Scenario, axes: Iterable[Axis]) -> None:
+    """What an axis cannot do in a cell: change what a path fixes, or offer a load to what takes none."""
+    faults = []
+    fixed = tables.endpoint(base.path).fixed
+    for a in axes:
+        if a.name in fixed and any(v != float(fixed[a.name]) for v in a.values):
+            told = f"{str(fixed[a.name]).lower()}: {base.path} cannot change it"
+            faults.append(Fault(file="", key=f"--vary {a.name}", value=a.values[0], expected=told))
+        if a.kind in LOADS and base.workload != "packets":
+            told = f"--workload packets: an offered load acts on packets only, not on {base.workload}"
+            faults.append(Fault(file="", key="--vary load", value=None, expected=told))
+    if faults:
+        raise ConfigError(faults)
+
+
+def table(g: Grid, first: int, last: int) -> dict[str, Column]:
+    """The columns of rows `first` up to `last`, settings before answers."""
+    pieces: list[dict[str, Column]] = []
+    size = g.cell_rows
+    while first < last:
+        number, offset = divmod(first, size)
+        stop = min(last - first + offset, size)
+        pieces.append(_stretch(g, g.cells[number], offset, stop))
+        first += stop - offset
+    return {name: np.concatenate([p[name] for p in pieces]) for name in pieces[0]} if len(pieces) > 1 else pieces[0]
+
+
+def _stretch(g: Grid, cell: Cell, first: int, last: int) -> dict[str, Column]:
+    """Rows of one cell, solved block by block."""
+    count = last - first
+    out: dict[str, Column] = {}
+    for a in g.axes:
+        if a.slow:
+            out[a.name] = np.full(count, cell.words[a.name], object if a.kind == "word" else float)
+        else:
+            out[a.name] = np.empty(count)
+    for name in g.columns:
+        out[name] = np.empty(count, object if name in TEXTS else bool if name == "saturated" else float)
+    modes = _modes(g, cell.scenario)
+    for start in range(0, count, BLOCK):
+        stop = min(start + BLOCK, count)
+        places = _places(g, first + start, first + stop)
+        for rows in _same_mode(places, modes):
+            for name, found in _solve(g, cell.scenario, {n: p[rows] for n, p in places.items()}).items():
+                out[name][start:stop][rows] = found
+    return out
+
+
+def _places(g: Grid, first: int, last: int) -> dict[str, Column]:
+    """For each plain axis, which of its values each row takes."""
+    flat = np.arange(first, last)
+    out: dict[str, Column] = {}
+    for a in reversed(g.plain):
+        n = len(a.values)
+        out[a.name] = flat % n if n > 1 else np.zeros(len(flat), int)
+        flat = flat // n
+    return out
+
+
+def _modes(g: Grid, s: Scenario) -> dict[str, Column]:
+    """For each axis of a moderation timer, a number for each mode of the driver that its values choose."""
+    out = {}
+    for a in g.plain:
+        if a.name not in ("rx_usecs", "pf_rx_usecs"):
+            continue
+        found: dict[Any, int] = {}
+        chosen = [_mode(replace(s, knobs={**s.knobs, a.name: v})) for v in a.values]
+        numbers = [found.setdefault(mode, len(found)) for mode in chosen]
+        if len(found) > 1:
+            out[a.name] = np.array(numbers)
+    return out
+
+
+def _mode(s: Scenario) -> tuple[Any, ...]:
+    ways = compose.scenario_ways(s)
+    timers = [compose.timer(s, way) for way in (ways.forward, ways.reverse)]
+    return tuple(None if t is None else (t.kind, t.adaptive, t.frames) for t in timers)
+
+
+def _same_mode(places: Mapping[str, Column], modes: Mapping[str, Column]) -> Iterator[Any]:
+    """Rows of a block that share every mode."""
+    if not modes:
+        yield slice(None)
+        return
+    keys: Any = 0
+    for name, numbers in modes.items():
+        keys = keys * (int(numbers.max()) + 1) + numbers[places[name]]
+    for key in np.unique(keys):
+        yield np.flatnonzero(keys == key)
+
+
+def scenario_of(g: Grid, base: Scenario, values: Mapping[str, Any]) -> Scenario:
+    """The scenario of a block: arrays of values laid over the cell's own."""
+    knobs = {a.name: values[a.name] for a in g.plain if a.kind == "knob"}
+    costs = {a.name: values[a.name] for a in g.plain if a.kind == "cost"}
+    s = replace(base, knobs={**base.knobs, **knobs}, parameters={**base.parameters, **costs})
+    offered = next((a for a in g.plain if a.kind in LOADS), None)
+    if offered is None or offered.kind == MAX:
+        return s
+    asked = values[offered.name]
+    if offered.kind == CAPACITY:
+        return replace(s, load=Load(kind="rate_pps", value=asked * answers.capacity_per_s(s, len(asked))))
+    return replace(s, load=Load(kind=offered.kind, value=asked))
+
+
+def _solve(g: Grid, base: Scenario, places: Mapping[str, Column]) -> dict[str, Any]:
+    """The columns of some rows of a cell that share their law."""
+    values = {a.name: np.asarray(a.values)[places[a.name]] for a in g.plain}
+    count = len(next(iter(values.values()))) if values else 1
+    s = scenario_of(g, base, values)
+    out: dict[str, Any] = dict(values)
+    wanted = [n for n in g.columns if n in ANSWERS]
+    if wanted:
+        solved = answers.solve_block(s, count, gradient=answers.named([ANSWERS[n].answer for n in wanted]))
+        for name in wanted:
+            found = answers.column(solved, ANSWERS[name].answer)
+            out[name] = np.nan if found is None else found * ANSWERS[name].scale if name in SCALED else found
+    if REGIME in g.columns:
+        out[REGIME] = answers.regimes(s, count)
+    return out
