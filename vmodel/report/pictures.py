@@ -11,7 +11,7 @@ from vmodel.errors import ConfigError, Fault
 from vmodel.report.curves import Points, Series, load_figure, sweep_figure
 from vmodel.report.maps import regime_figure
 from vmodel.report.style import SERIES
-from vmodel.report.swept import SHOWN, cell_names, curves, only_load, title, unit_of
+from vmodel.report.swept import SHOWN, curves, only_load, title, unit_of
 from vmodel.solve.ask import SINGLE
 from vmodel.sweep.axis import CAPACITY, THROUGHPUT_BPS, Axis
 from vmodel.sweep.engine import Sweep

@@ -30,7 +30,7 @@ SHOWN = {  # column -> how it is headed, and what it is divided by
 LEAST_LOSS = 1e-9  # worth a column
 LEAST_PLAIN, MOST_PLAIN = 1e-3, 1e7  # numbers in between are written without exponents
 DIGITS, EXACT = 4, 12  # significant digits printed, and written
-CURVE_POINTS = 1000
+CURVE_POINTS = 960
 
 
 def rows_of(s: Sweep) -> list[dict[str, Any]]:
