@@ -16,7 +16,9 @@ from scipy.optimize import least_squares
 
 from vmodel.calibrate.design import evaluate
 from vmodel.calibrate.evidence import load
-from vmodel.calibrate.fit import BOUND_SD, START_NOISE, fit, problem
+from vmodel.calibrate.fit import fit
+from vmodel.calibrate.noise import START_NOISE
+from vmodel.calibrate.problem import BOUND_SD, problem
 
 EVALUATIONS = 40
 SAME_COST = 0.01  # relative: the two searches ended at the same place

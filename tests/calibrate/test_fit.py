@@ -8,7 +8,9 @@ import pytest
 
 from vmodel.calibrate.design import design, evaluate
 from vmodel.calibrate.evidence import PACKAGE, load
-from vmodel.calibrate.fit import OUTCOMES, fit, problem
+from vmodel.calibrate.fit import fit
+from vmodel.calibrate.outcome import OUTCOMES
+from vmodel.calibrate.problem import problem
 from vmodel.calibrate.profile_file import as_profile, tables_of, text_of
 from vmodel.core.records import Observation
 from vmodel.errors import FitError

@@ -7,7 +7,8 @@ import pytest
 
 from vmodel.calibrate.baselines import BASELINES, features
 from vmodel.calibrate.evidence import load
-from vmodel.calibrate.validate import compare_rows, configuration, folds, report, summary, validate_study
+from vmodel.calibrate.noise import configuration
+from vmodel.calibrate.validate import compare_rows, folds, report, summary, validate_study
 from vmodel.library.profile import profile
 
 STUDIES = {study.name: study for study in load()}

@@ -11,7 +11,8 @@ from vmodel.library import tables
 from vmodel.library.profile import profile, value_of
 from vmodel.solve import compose
 from vmodel.solve.ask import predict
-from vmodel.solve.solver import NORMAL_90, UNSEEN_LOG_SD, UNSEEN_TOPOLOGY_LOG_SD
+from vmodel.solve.doubt import UNSEEN_LOG_SD, UNSEEN_TOPOLOGY_LOG_SD
+from vmodel.solve.solver import NORMAL_90
 from vmodel.sources import ASSUMED, FITTED, TRANSFERRED
 
 STEP = 1e-6

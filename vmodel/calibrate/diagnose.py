@@ -22,7 +22,8 @@ from vmodel.errors import FitError
 from vmodel.library.tables import priors
 from vmodel.solve import compose
 from vmodel.solve import evaluate as formulas
-from vmodel.solve.solver import NORMAL_90, UNSEEN_LOG_SD
+from vmodel.solve.doubt import UNSEEN_LOG_SD
+from vmodel.solve.solver import NORMAL_90
 
 Array = NDArray[np.float64]
 CLOCK = "processor speed"  # every cost of executed instructions at once

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vmodel.calibrate.design import question
-from vmodel.calibrate.fit import LEAST_NOISE, START_NOISE
+from vmodel.calibrate.noise import LEAST_NOISE, START_NOISE
 from vmodel.core.records import Observation, Profile, Scenario
 
 Array = NDArray[np.float64]

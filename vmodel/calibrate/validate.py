@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from vmodel.calibrate.baselines import BASELINES, Fold
-from vmodel.calibrate.design import design, evaluate
+from vmodel.calibrate.belief import Belief, belief
+from vmodel.calibrate.design import evaluate, question
 from vmodel.calibrate.evidence import Study
-from vmodel.calibrate.fit import FOLD_STEPS, Fit, Problem, fit, problem, solve_map
+from vmodel.calibrate.fit import FOLD_STEPS, Fit, fit
+from vmodel.calibrate.noise import configuration
+from vmodel.calibrate.problem import Problem, posterior, problem, solve_map
 from vmodel.calibrate.profile_file import NORMAL_90, spreads
 from vmodel.core.records import Observation, Profile
+from vmodel.solve.doubt import model_variance
 
 Array = NDArray[np.float64]
 DIGITS = 6  # significant, of every figure that is printed
@@ -43,12 +47,6 @@ class Result:
     effective: float
 
 
-def configuration(row: Observation) -> tuple[Any, ...]:
-    """What makes two rows repeats of each other: the same question, whoever measured it and when."""
-    knobs = tuple(sorted(row.knobs.items()))
-    return (row.path, row.peer, row.topology, row.workload, row.direction, row.metric, knobs)
-
-
 def folds(rows: Sequence[Observation], key: Callable[[Observation], Any]) -> list[Fold]:
     """Leave out the rows of each key in turn, and learn from no repeat of any of them."""
     kinds = [configuration(row) for row in rows]
@@ -62,19 +60,38 @@ def folds(rows: Sequence[Observation], key: Callable[[Observation], Any]) -> lis
     return out
 
 
+def rows_out(p: Problem, f: Fit, parts: Iterable[Fold], told: Callable[[], None]) -> Guess:
+    """Predict each fold from a fit without it, linearised where the whole fit ended: a row or two move a fit little."""
+    n = len(p.rows)
+    logs, sd = np.full(n, np.nan), np.full(n, np.nan)
+    kind_sd, at_end = spreads(f), np.log(f.predicted)
+    pull = p.root.T @ p.root
+    for left, kept in parts:
+        weights = np.zeros(n)
+        weights[list(kept)] = f.weights[list(kept)]
+        weighing = f.row_noise.weighing(weights)
+        covariance, _ = posterior(p, weighing, f.jacobian)
+        off = weighing.of(f.jacobian).T @ weighing.of(f.residuals) + pull @ (f.log_values - p.centre)
+        step = -covariance @ off
+        for i in left:
+            own = f.jacobian[i] @ covariance @ f.jacobian[i]
+            logs[i] = at_end[i] + f.jacobian[i] @ step
+            sd[i] = float(np.sqrt(max(own, 0.0) + kind_sd[i] ** 2))
+        told()
+    return Guess(logs=logs, sd=sd)
+
+
 def left_out(p: Problem, f: Fit, parts: Iterable[Fold], told: Callable[[], None]) -> Guess:
     """Refit without each fold and predict it."""
     n = len(p.rows)
     logs, sd = np.full(n, np.nan), np.full(n, np.nan)
-    noise = f.row_noise
     kind_sd = spreads(f)
     for left, kept in parts:
         weights = np.zeros(n)
         weights[list(kept)] = f.weights[list(kept)]
-        _, guess, jacobian = solve_map(p, f.log_values, noise, weights, steps=FOLD_STEPS)
-        root = np.sqrt(weights) / noise
-        weighted = root[:, None] * jacobian
-        covariance = np.linalg.inv(weighted.T @ weighted + np.diag(1 / p.spread**2))
+        weighing = f.row_noise.weighing(weights)
+        _, guess, jacobian = solve_map(p, f.log_values, weighing, steps=FOLD_STEPS)
+        covariance, _ = posterior(p, weighing, jacobian)
         for i in left:
             logs[i] = guess[i]
             own = jacobian[i] @ covariance @ jacobian[i]
@@ -83,8 +100,13 @@ def left_out(p: Problem, f: Fit, parts: Iterable[Fold], told: Callable[[], None]
     return Guess(logs=logs, sd=sd)
 
 
-def validate_study(study: Study, told: Callable[[], None] = lambda: None) -> Result:
-    """Fit a study and compare it with itself and with every fold of itself."""
+def rows_only(study: Study) -> Result:
+    """Fit a study and compare it with itself, in sample and with each row left out."""
+    return validate_study(study, series=False)
+
+
+def validate_study(study: Study, told: Callable[[], None] = lambda: None, *, series: bool = True) -> Result:
+    """Fit a study and compare it with itself and with every fold of itself, whole series left out too if asked."""
     rows = study.compared
     f = fit(rows, study.seed)
     p = problem(rows, study.seed)
@@ -92,40 +114,30 @@ def validate_study(study: Study, told: Callable[[], None] = lambda: None) -> Res
     own = np.einsum("ij,jk,ik->i", jacobian, f.covariance, jacobian)
     inside = Guess(logs=np.log(f.predicted), sd=np.sqrt(np.maximum(own, 0) + spreads(f) ** 2))
     by_row = folds(rows, configuration)
-    by_series = folds(rows, lambda row: row.series)
+    by_series = folds(rows, lambda row: row.series) if series else []
     return Result(
         name=study.name,
         rows=rows,
         excluded=len(study.rows) - len(rows),
         measured=p.measured,
         inside=inside,
-        row_out=left_out(p, f, by_row, told),
-        series_out=left_out(p, f, by_series, told),
-        baselines={name: law(rows, by_row) for name, law in BASELINES.items()},
-        series_baselines={name: law(rows, by_series) for name, law in BASELINES.items()},
+        row_out=rows_out(p, f, by_row, told),
+        series_out=left_out(p, f, by_series, told) if series else None,
+        baselines={name: law(rows, by_row) for name, law in BASELINES.items()} if series else {},
+        series_baselines={name: law(rows, by_series) for name, law in BASELINES.items()} if series else {},
         effective=f.effective,
     )
 
 
 def compare_rows(name: str, rows: Sequence[Observation], excluded: int, profile: Profile) -> Result:
     """Compare rows with a profile as it is; nothing is fitted, so every row is out of sample."""
-    groups = design(rows, profile)
-    names = profile.correlated
-    logs, jacobian = evaluate(groups, {}, names, len(rows))
-    n = len(names)
-    covariance = np.array([[profile.covariance[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]).reshape(
-        n, n
-    )
-    own = np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian) if n else np.zeros(len(rows))
-    noise = np.array(
-        [profile.seen[k].log_sd if (k := f"{r.path}/{r.workload}") in profile.seen else UNSEEN for r in rows]
-    )
+    p = problem(rows, profile)
     return Result(
         name=name,
         rows=tuple(rows),
         excluded=excluded,
-        measured=np.log([r.value for r in rows]),
-        inside=Guess(logs=logs, sd=np.sqrt(np.maximum(own, 0) + noise**2)),
+        measured=p.measured,
+        inside=answers(p, belief(profile, p.names), profile),
         row_out=None,
         series_out=None,
         baselines={},
@@ -134,7 +146,13 @@ def compare_rows(name: str, rows: Sequence[Observation], excluded: int, profile:
     )
 
 
-UNSEEN = 0.25
+def answers(p: Problem, known: Belief, profile: Profile) -> Guess:
+    """What costs predict of rows: what the costs leave open, and what the model is off by there, as `predict` says."""
+    values = dict(zip(known.names, np.exp(known.mean).tolist(), strict=True))
+    logs, jacobian = evaluate(p.groups, values, known.names, len(p.rows))
+    own = np.einsum("ij,jk,ik->i", jacobian, known.covariance, jacobian)
+    model = np.array([model_variance(question(row, profile)) for row in p.rows])
+    return Guess(logs=logs, sd=np.sqrt(np.maximum(own, 0) + model))
 
 
 def _rounded(x: float) -> float | None:
@@ -214,6 +232,7 @@ def residuals(result: Result) -> list[dict[str, Any]]:
             "measured": row.value,
             "predicted": _rounded(predicted),
             "ape": _rounded(abs(predicted / row.value - 1)),
+            "inside90": bool(abs(result.inside.logs[i] - result.measured[i]) <= NORMAL_90 * result.inside.sd[i]),
         }
         if result.row_out is not None:
             entry["loo_predicted"] = _rounded(float(np.exp(result.row_out.logs[i])))

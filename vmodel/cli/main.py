@@ -30,8 +30,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("vmodel.cli.check", "check_command", "The prediction against an independent simulation."),
     "graph": ("vmodel.cli.graph", "graph_command", "The path as a picture or as Mermaid text."),
     "cite": ("vmodel.cli.cite", "cite_command", "Bibliography of what a prediction used."),
-    "fit": ("vmodel.cli.calibration", "fit_command", "Parameters from measurements."),
-    "validate": ("vmodel.cli.calibration", "validate_command", "Measured against predicted, out of sample too."),
+    "fit": ("vmodel.cli.fit", "fit_command", "Parameters from measurements."),
+    "validate": ("vmodel.cli.validate", "validate_command", "Measured against predicted, out of sample too."),
     "diagnose": (
         "vmodel.cli.diagnose",
         "diagnose_command",

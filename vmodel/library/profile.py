@@ -122,6 +122,7 @@ def _covariance(
     body: Mapping[str, Any], file: str, faults: list[Fault]
 ) -> tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]:
     names, rows = body.get("names", []), body.get("lower", [])
+    rows = [_numbers(r) for r in rows] if isinstance(rows, list) else rows
     good = _words(names) and set(names) <= set(priors()) and isinstance(rows, list) and len(rows) == len(names)
     good = good and all(_row_of(r, i) for i, r in enumerate(rows))
     if not good:
@@ -129,6 +130,16 @@ def _covariance(
         faults.append(Fault(file=file, key="covariance", expected=expected))
         return (), ()
     return tuple(names), tuple(tuple(float(x) for x in r) for r in rows)
+
+
+def _numbers(row: Any) -> Any:
+    """A row that is written as words, as numbers; any other as it is."""
+    if not isinstance(row, str):
+        return row
+    try:
+        return [float(word) for word in row.split()]
+    except ValueError:
+        return row
 
 
 def _row_of(row: Any, place: int) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from vmodel.core.path import resource_titles
 from vmodel.core.records import Load, Outcome, Scenario
 from vmodel.library.profile import value_of
-from vmodel.solve import compose, evaluate, solver
+from vmodel.solve import compose, doubt, evaluate, solver
 from vmodel.solve.dual import Dual, plain
 from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_percentile, gamma_time, skewed_percentile
 from vmodel.units import BITS_PER_BYTE
@@ -146,7 +146,7 @@ def _spread_out(time: StageTime, rows: int) -> StageTime:
 
 def log_sd(a: Answer, target: Any) -> Any:
     """Standard error of the logarithm of an answer: uncertain costs through exact derivatives, and the model's own."""
-    return np.sqrt(parameter_variance(a, target) + solver.model_variance(a.scenario))
+    return np.sqrt(parameter_variance(a, target) + doubt.model_variance(a.scenario))
 
 
 def parameter_variance(a: Answer, target: Any) -> Any:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.core.path import Chain, resource_titles
-from vmodel.core.records import Interval, Outcome, Prediction, Scenario, Seen, StageShare
+from vmodel.core.records import Interval, Outcome, Prediction, Scenario, StageShare
 from vmodel.library.profile import value_of
-from vmodel.solve import compose, elementwise, evaluate, workloads
+from vmodel.solve import compose, evaluate, workloads
+from vmodel.solve.doubt import model_variance, warned
 from vmodel.solve.dual import Dual, is_float, larger, plain
 from vmodel.solve.processors import processors, use
 from vmodel.solve.tails import (
@@ -26,9 +27,6 @@ NORMAL_90 = 1.6448536269514722  # two-sided 90 % point of the normal law
 TWO_MOMENTS = "mean and variance of independent stage times, gamma law"
 THREE_MOMENTS = "three moments of independent stage times and waits, shifted gamma law"
 MATTERS = 0.005  # elasticity below which a parameter does not speak for the answer's standing
-UNSEEN_LOG_SD = 0.25  # model error on a path or workload the profile was never compared on
-UNSEEN_TOPOLOGY_LOG_SD = 0.12
-STRETCH = 0.08  # per factor e of message size beyond the calibrated range
 NOTHING_S2 = 1e-60  # stands for the square of no time at all
 QUEUE_SCV = 1.0  # queueing times vary like an exponential law
 
@@ -194,7 +192,7 @@ def predict(s: Scenario) -> Prediction:
     rate, latency = plain(out.rate_per_s), plain(out.latency_s)
     target = out.latency_s if s.workload == "rr" else out.rate_per_s
     elasticity = _elasticities(target, parameters)
-    warnings, stretch = _warnings(s), model_variance(s)
+    warnings, stretch = warned(s), model_variance(s)
     log_sd = math.sqrt(_parameter_variance(s, elasticity) + stretch)
     titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
     demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
@@ -308,50 +306,6 @@ def _parameter_variance(s: Scenario, elasticity: Mapping[str, float]) -> float:
 
 def _latency_sd(s: Scenario, out: Outcome, parameters: Mapping[str, float], stretch: float) -> float:
     return math.sqrt(_parameter_variance(s, _elasticities(out.latency_s, parameters)) + stretch)
-
-
-def model_variance(s: Scenario) -> Any:
-    """What the model itself was off by where it was compared, and more where it was not: variance of log(answer)."""
-    seen = s.profile.seen.get(f"{s.path}/{s.workload}")
-    if seen is None:
-        return UNSEEN_LOG_SD**2
-    unseen = (s.topology not in seen.topologies) + _direction_unseen(s, seen)
-    low, high = seen.size_bytes
-    size = s.knobs["size"]
-    far = elementwise.most(elementwise.most(low / size, size / high), 1.0)
-    stretch = STRETCH * elementwise.log(far)
-    return seen.log_sd**2 + unseen * UNSEEN_TOPOLOGY_LOG_SD**2 + stretch * stretch
-
-
-def _direction_unseen(s: Scenario, seen: Seen) -> bool:
-    """Whether only the other direction was measured, where directions differ."""
-    one_guest = s.topology in ("host-vm", "cross-host-vm") and s.workload != "rr"
-    return one_guest and bool(seen.directions) and s.direction not in seen.directions
-
-
-def _warnings(s: Scenario) -> tuple[str, ...]:
-    """What lies outside the calibration, said aloud."""
-    seen = s.profile.seen.get(f"{s.path}/{s.workload}")
-    warnings = []
-    if seen is None:
-        warnings.append(
-            f"profile {s.profile.name} was never compared with a measurement of {s.path} under {s.workload}"
-        )
-    else:
-        if s.topology not in seen.topologies:
-            warnings.append(f"topology {s.topology} was not measured on this path; seen: {', '.join(seen.topologies)}")
-        if _direction_unseen(s, seen):
-            warnings.append(f"direction {s.direction} was not measured on this path")
-        low, high = seen.size_bytes
-        size = s.knobs["size"]
-        if not low <= size <= high:
-            warnings.append(f"size {size:g} B lies outside the calibrated {low:g} to {high:g} B: extrapolated")
-    way = compose.scenario_ways(s)
-    for chain in (way.reverse, way.forward):
-        found = compose.timer(s, chain)
-        if found is not None:
-            warnings.extend(w for w in found.warnings if w not in warnings)
-    return tuple(warnings)
 
 
 def _bottleneck(s: Scenario, out: Outcome, demand: Mapping[str, float], rate: float) -> tuple[str, float]:

@@ -1,0 +1,237 @@
+"""The command that compares measured with predicted: a file, all evidence, few rows given, one profile with another."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vmodel.calibrate.dataset import read_rows
+from vmodel.calibrate.evidence import load
+from vmodel.cli.fit import started, told
+from vmodel.cli.output import ending, write
+from vmodel.core.records import Profile
+from vmodel.errors import ConfigError, Fault
+from vmodel.library.profile import profile as read_profile
+from vmodel.units import PERCENT_PER_ONE
+
+WORST = 10  # residuals that validate lists
+GROUPED = {"path and workload": "kind", "path": "path", "topology": "topology", "metric": "metric", "study": "study"}
+LARGEST_RECORD_BYTES = 64 << 20
+
+
+@click.command("validate")
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--profile", "profile_name", help="Profile to compare FILE with (name or .toml).")
+@click.option("--against", metavar="BEFORE", help="Compare with another profile, or a record saved with --json.")
+@click.option("--few-shot", "few", is_flag=True, help="Also: fit more and more rows of FILE and predict the rest.")
+@click.option("--calibration", type=click.Path(path_type=Path), help="Folder with study folders.")
+@click.option(
+    "--transfer", is_flag=True, help="Also: leave each study out of everything; predict it from 0 and 5 rows."
+)
+@click.option("-o", "--output", metavar="PAGE", help="Write the accuracy page of all evidence (.md).")
+@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+def validate_command(
+    *,
+    file: Path | None,
+    profile_name: str | None,
+    against: str | None,
+    few: bool,
+    calibration: Path | None,
+    transfer: bool,
+    output: str | None,
+    as_json: bool,
+) -> int:
+    """Compare measured with predicted: FILE against a profile, or all evidence, in and out of sample."""
+    if file is None and few:
+        raise ConfigError([Fault(file="validate", key="--few-shot", expected="a FILE whose rows are to be predicted")])
+    if file is None and profile_name is not None:
+        raise ConfigError([Fault(file="validate", key="--profile", value=profile_name, expected="a FILE beside it")])
+    if file is not None and (transfer or output is not None):
+        key = "--transfer" if transfer else "-o"
+        raise ConfigError([Fault(file="validate", key=key, expected="no FILE: it is about all studies")])
+    if output is not None:
+        ending(output, ("md",))
+        write(output, _page(calibration))
+        return 0
+    saved = _saved(against) if against is not None and against.endswith(".json") else None
+    known = read_profile(profile_name or "generic") if file is not None else None
+    other = read_profile(against) if against is not None and saved is None else None
+    if other is not None and file is None:
+        raise ConfigError(
+            [Fault(file="validate", key="--against", value=against, expected="a FILE, or a .json record")]
+        )
+    before: Mapping[str, Any] | None = saved
+    if file is not None and known is not None:
+        record = _file(file, known, few)
+        before = before if other is None else _file(file, other, False)
+    else:
+        record = _evidence(calibration)
+        if transfer:
+            record["transfer"] = _transferred(calibration)
+    if before is not None:
+        from vmodel.calibrate.difference import difference
+
+        record["difference"] = difference(before, record)
+        if not record["difference"]["rows"]:
+            raise ConfigError([Fault(file=str(against), key="", expected="a record with rows that are compared here")])
+    click.echo(json.dumps(record, indent=1) if as_json else _text(record))
+    return 0
+
+
+def _file(file: Path, known: Profile, few: bool) -> dict[str, Any]:
+    from vmodel.calibrate.validate import compare_rows, report  # scikit-learn is slow to load
+
+    everything = read_rows(file)
+    rows = [row for row in everything if not row.excluded]
+    if not rows:
+        raise ConfigError([Fault(file=str(file), key="", expected="at least one row that is not excluded")])
+    record = report([compare_rows(file.stem, rows, len(everything) - len(rows), known)])
+    if few:
+        from dataclasses import asdict
+
+        from vmodel.calibrate.fewshot import COUNTS, curve
+
+        with told("fitting few rows", len(COUNTS)) as step:
+            points = curve(rows, started(known, rows, known.name), step)
+        record["few_shot"] = [asdict(p) for p in points]
+    return record
+
+
+def _evidence(calibration: Path | None) -> dict[str, Any]:
+    from vmodel.calibrate.validate import report, validate_study
+
+    found = load(calibration)
+    length = sum(len({r.series for r in s.compared}) + len(s.compared) for s in found)
+    with told("leaving out", length) as step:
+        results = [validate_study(study, step) for study in found]
+    return report(results)
+
+
+def _points(calibration: Path | None) -> tuple[Any, ...]:
+    """Every compared row with every answer to it: from its own study, and from the others."""
+    from vmodel.calibrate.accuracy import points
+    from vmodel.calibrate.transfer import summaries
+    from vmodel.calibrate.transfer import transfer as leave_out
+    from vmodel.calibrate.validate import rows_only
+
+    found = load(calibration)
+    base = read_profile("generic")
+    with told("leaving out studies", 3 * len(found)) as step:
+        results = []
+        for study in found:
+            results.append(rows_only(study))
+            step()
+        return points(results, leave_out(found, summaries(found, base), base, step), step)
+
+
+def _transferred(calibration: Path | None) -> dict[str, Any]:
+    """The record of studies left out, whole and one by one."""
+    from vmodel.calibrate.accuracy import by, figures, of_rate
+
+    everyone = _points(calibration)
+    return {
+        "all": figures(everyone),
+        "rates": figures([p for p in everyone if of_rate(p)]),
+        "latencies": figures([p for p in everyone if not of_rate(p)]),
+        "studies": {name: figures(group) for name, group in by(everyone, "study").items()},
+        "paths": {name: figures(group) for name, group in by(everyone, "path").items()},
+    }
+
+
+def _page(calibration: Path | None) -> str:
+    from vmodel.calibrate.accuracy import by, figures, of_rate, unseen, worst
+    from vmodel.report.accuracy import page
+
+    everyone = _points(calibration)
+    whole = {
+        "throughput and rate": [p for p in everyone if of_rate(p)],
+        "latency": [p for p in everyone if not of_rate(p)],
+        "all": list(everyone),
+    }
+    groups = {
+        title: {name: figures(group) for name, group in by(everyone, key).items()} for title, key in GROUPED.items()
+    }
+    return page(
+        {name: figures(group) for name, group in whole.items() if group}, groups, worst(everyone), unseen(everyone)
+    )
+
+
+def _saved(name: str) -> Mapping[str, Any]:
+    """A record that an earlier `validate --json` printed. Raises ConfigError."""
+    path = Path(name)
+    try:
+        if path.stat().st_size > LARGEST_RECORD_BYTES:
+            raise ConfigError([Fault(file=name, key="", expected="a validation record, at most 64 MiB")])
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        told_why = error.strerror if isinstance(error, OSError) else "no JSON"
+        raise ConfigError([Fault(file=name, key="", expected=f"a record of `validate --json` ({told_why})")]) from None
+    if not isinstance(record, dict) or not isinstance(record.get("datasets"), dict):
+        raise ConfigError([Fault(file=name, key="datasets", expected="a record of `validate --json`")])
+    return record
+
+
+def _percent(x: float | None) -> str:
+    return "-" if x is None else f"{x * PERCENT_PER_ONE:.1f} %"
+
+
+def _text(record: dict[str, Any]) -> str:
+    parts = [_table(record)]
+    if "few_shot" in record:
+        parts.append(_curve(record["few_shot"]))
+    if "difference" in record:
+        parts.append(_difference(record["difference"]))
+    return "\n\n".join(parts)
+
+
+def _table(record: dict[str, Any]) -> str:
+    titles = ("median", "95th", "row out", "series", "covered")
+    head = f"{'data set':18s} {'rows':>5s} " + " ".join(f"{t:>8s}" for t in titles) + f" {'rank':>6s}"
+    lines = [f"{head}  baselines with a row left out"]
+    for name, d in [*record["datasets"].items(), ("all", record["all"])]:
+        base = ", ".join(f"{k.replace('_', ' ')} {_percent(v)}" for k, v in d["baselines"].items())
+        covered = d["loo_coverage90"] if d["loo_coverage90"] is not None else d["coverage90"]
+        rank = "-" if d["kendall_tau"] is None else f"{d['kendall_tau']:.2f}"
+        figures = (d["median_ape"], d["p95_ape"], d["loo_median_ape"], d["loso_median_ape"], covered)
+        cells = " ".join(f"{_percent(x):>8s}" for x in figures)
+        lines.append(f"{name:18s} {d['rows']:5d} {cells} {rank:>6s}  {base}")
+    lines += [
+        "median, 95th: error in sample; row out, series: median error with a row (and repeats) or a series left out;",
+        "covered: share of rows inside their 90 % interval, out of sample where possible; rank: Kendall's tau.",
+    ]
+    worst = sorted((r for d in record["datasets"].values() for r in d["residuals"]), key=lambda r: -r["ape"])[:WORST]
+    lines += ["", "furthest off:"]
+    lines += [
+        f"  {r['id']:16s} measured {r['measured']:.5g}  predicted {r['predicted']:.5g}  {_percent(r['ape'])}"
+        for r in worst
+    ]
+    return "\n".join(lines)
+
+
+def _curve(points: list[dict[str, Any]]) -> str:
+    lines = [f"{'rows given':>10s} {'median':>8s} {'95th':>8s} {'covered':>8s} {'90 % within':>12s}"]
+    lines += [
+        f"{p['given']:10d} {_percent(p['median_ape']):>8s} {_percent(p['p95_ape']):>8s}"
+        f" {_percent(p['coverage90']):>8s} {p['width90'] ** 0.5:10.2f} x"
+        for p in points
+    ]
+    return "\n".join(
+        [*lines, "the rest of the rows, predicted after a fit of the rows given; three draws of each number"]
+    )
+
+
+def _difference(d: dict[str, Any]) -> str:
+    lines = [
+        f"before and after: {d['rows']} rows in both, {d['better']} better, {d['worse']} worse, {d['same']} the same",
+        f"  {'row':28s} {'measured':>11s} {'before':>11s} {'after':>11s} {'error before':>13s} {'after':>8s}",
+    ]
+    lines += [
+        f"  {p['id']:28s} {p['measured']:11.5g} {p['before']:11.5g} {p['after']:11.5g}"
+        f" {_percent(p['ape_before']):>13s} {_percent(p['ape_after']):>8s}"
+        for p in d["points"][:WORST]
+    ]
+    return "\n".join(lines)
