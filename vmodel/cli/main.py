@@ -30,6 +30,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("vmodel.cli.check", "check_command", "The prediction against an independent simulation."),
     "graph": ("vmodel.cli.graph", "graph_command", "The path as a picture or as Mermaid text."),
     "cite": ("vmodel.cli.cite", "cite_command", "Bibliography of what a prediction used."),
+    "ingest": (
+        "vmodel.cli.ingest",
+        "ingest_command",
+        "Read the outputs of measuring and configuration tools.",
+    ),
     "fit": ("vmodel.cli.fit", "fit_command", "Parameters from measurements."),
     "validate": ("vmodel.cli.validate", "validate_command", "Measured against predicted, out of sample too."),
     "diagnose": (

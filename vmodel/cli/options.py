@@ -95,6 +95,20 @@ def scenario_options(*, several_paths: bool = False) -> Callable[[F], F]:
                 "--set", "set_", metavar="NAME=VALUE", multiple=True, help="any other knob or cost; repeatable"
             ),
             click.option("--config", metavar="FILE", help="TOML file with the same names; flags go first"),
+            click.option(
+                "--from",
+                "from_",
+                metavar="FILE",
+                multiple=True,
+                help="output of ethtool, libvirt, QEMU, lscpu ... to take settings from; repeatable; flags go first",
+            ),
+            click.option(
+                "--interface",
+                "interfaces",
+                metavar="NAME",
+                multiple=True,
+                help="device to take from a --from file that holds several; repeatable",
+            ),
         ]
         for option in reversed(options):
             function = option(function)
@@ -110,9 +124,16 @@ class Question:
         self.settings: dict[str, Any] = {}
         self.places: dict[str, tuple[str, str]] = {}
         self.faults: list[Fault] = []
+        self.notes: list[str] = []
+        self.files: dict[str, tuple[str, str]] = {}  # setting -> place and value that an output of a tool gave
+        self.outputs = False  # whether outputs of tools were read, and
+        self.unread = False  # whether one of them could not be
 
     def put(self, name: str, value: Any, file: str, key: str) -> None:
-        """Take a setting over an earlier one."""
+        """Take a setting over an earlier one; a file that said otherwise is told."""
+        if name in self.files and name in self.settings:
+            place, before = self.files.pop(name)
+            self.notes.append(f"{name}: {key} goes before {place}, which says {before}")
         self.settings[name] = value
         self.places[name] = (file, key)
 
@@ -120,6 +141,7 @@ class Question:
         """Another question that starts from this one."""
         other = Question()
         other.settings, other.places = dict(self.settings), dict(self.places)
+        other.notes, other.files = list(self.notes), dict(self.files)
         return other
 
     def placed(self, fault: Fault) -> Fault:
@@ -148,14 +170,22 @@ class Question:
         """Resolve; raises ConfigError with every fault of flags, file and scenario."""
         settings = dict(self.settings)
         if settings.get("path") is None:
-            self.faults.append(Fault(file="", key="--path", expected="a path (see `vmodel paths`)"))
+            if not self.unread:
+                told = "; the files do not decide it" if self.outputs else ""
+                self.faults.append(Fault(file="", key="--path", expected=f"a path (see `vmodel paths`){told}"))
         elif settings["path"] not in tables.path_names():
             self._unknown_path(settings)
         else:
             found = self._resolve(settings)
             if found is not None and not self.faults:
-                return found
+                return replace(found, notes=(*found.notes, *self.notes), origins=self._origins())
         raise ConfigError(self.faults)
+
+    def _origins(self) -> dict[str, str]:
+        """Where each setting came from, a flag or a file and its key; empty where no output of a tool was read."""
+        if not self.outputs:
+            return {}
+        return {name: f"{file}: {key}" if file else key for name, (file, key) in self.places.items()}
 
     def _unknown_path(self, settings: Mapping[str, Any]) -> None:
         """Without a path the rest can still be read one by one."""
@@ -205,6 +235,10 @@ def collect(flags: Mapping[str, Any]) -> Question:
         from vmodel.cli.configfile import read_into
 
         read_into(question, flags["config"], (*WORDS, *settable()))
+    if flags.get("from_"):
+        from vmodel.cli.fromfiles import read_into as read_outputs_into
+
+        read_outputs_into(question, flags["from_"], flags.get("interfaces", ()))
     named: set[str] = set()
     for name in (*WORDS, *FLAGS):
         value = flags.get(name)

@@ -73,6 +73,7 @@ class Scenario:
     parameters: Mapping[str, float] = field(default_factory=dict)
     device: str | None = None
     notes: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)  # setting -> file or flag that gave it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

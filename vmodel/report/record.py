@@ -28,6 +28,8 @@ def asked_json(s: Scenario) -> dict[str, Any]:
         "workload": s.workload,
         "direction": s.direction,
         "profile": s.profile.name,
+        "origins": dict(s.origins),
+        "notes": list(s.notes),
     }
 
 

@@ -65,6 +65,14 @@ def _messages(s: Scenario) -> str:
     return f"packets of {format_bytes(s.knobs['size'])}"
 
 
+def chosen_lines(s: Scenario) -> list[str]:
+    """What was set, with the file or flag it came from where files were read."""
+    named = {"path": s.path, "device": s.device} if s.origins else {"device": s.device}
+    found = {name: f"{name} {value}" for name, value in named.items() if value is not None}
+    found |= {name: f"{name} {knob_text(name, s.knobs[name])}" for name in s.chosen if name != "size" or s.origins}
+    return [f"{line} ({s.origins[name]})" if name in s.origins else line for name, line in found.items()]
+
+
 def load_text(s: Scenario) -> str:
     """The offered load as text."""
     if s.load.kind == "max":
@@ -163,9 +171,7 @@ HEADS, RIGHT = ("stage", "resource", "us", "share"), "llrr"
 def prediction_lines(p: Prediction, idle: Mapping[str, str]) -> list[str]:
     """The plain answer. idle: settings that do nothing here -> reason."""
     lines = [question(p.scenario), *(f"  {note}" for note in p.scenario.notes)]
-    if p.scenario.device is not None:
-        lines.append(f"  device {p.scenario.device}")
-    lines += [f"  {name} {knob_text(name, p.scenario.knobs[name])}" for name in p.scenario.chosen if name != "size"]
+    lines += [f"  {line}" for line in chosen_lines(p.scenario)]
     lines += [
         f"  {name} {value:g} {tables.priors()[name].unit} (given)" for name, value in p.scenario.parameters.items()
     ]
@@ -197,7 +203,7 @@ def prediction_markdown(p: Prediction, idle: Mapping[str, str]) -> str:
     """The same answer as Markdown."""
     lines = [f"# {p.scenario.path}", "", question(p.scenario), ""]
     lines += [f"- {note}" for note in p.scenario.notes]
-    lines += [f"- {name} {knob_text(name, p.scenario.knobs[name])}" for name in p.scenario.chosen]
+    lines += [f"- {line}" for line in chosen_lines(p.scenario)]
     answers: list[tuple[str, str]] = []
     for name, text in _answers(p):
         answers.append((name or "percentiles", text))
