@@ -60,6 +60,11 @@ def read(given: Given) -> Ingested:
         warnings.append(f"ethtool{f' -{kind}' if kind and kind != 'link' else ''}: {text}")
     if len([s for s in kept if s.kind == "i"]) > 1:
         raise refusal("holds ethtool -i of more than one device: split them")
+    kinds = [s.kind for s in kept]
+    kept = [s for s in kept if s.lines]
+    if not kept:
+        raise refusal(_why(faults, kinds))
+    kinds = [s.kind for s in kept]
     counters: dict[str, int] = {}
     for section in kept:
         if section.kind == "S":
@@ -68,10 +73,6 @@ def read(given: Given) -> Ingested:
         found, more = _meaning(section)
         configuration.update(found)
         warnings += more
-    kinds = [s.kind for s in kept]
-    filled = any(s.lines for s in kept)
-    if not filled:
-        raise refusal(_why(faults, kinds))
     if wanted == "lo":
         warnings.append("the loopback device is not a VM path")
     tool = f"{TOOL} -{kinds[0]}" if len(set(kinds)) == 1 and kinds[0] != "link" else TOOL

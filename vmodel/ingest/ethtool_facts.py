@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from vmodel.ingest.given import count, number, words
+from vmodel.ingest.result import refusal
 from vmodel.units import BPS_PER_MBPS
 
 Facts = tuple[dict[str, Any], list[str]]
 SWITCH = {"on": True, "off": False, "yes": True, "no": False, "true": True, "false": False}
+ABSENT = ("n/a", "")
 COALESCE = {
     "rx_usecs": "rx-usecs", "rx_frames": "rx-frames", "tx_usecs": "tx-usecs", "tx_frames": "tx-frames",
     "rx_usecs_irq": "rx-usecs-irq", "rx_frames_irq": "rx-frames-irq",
@@ -46,14 +48,26 @@ def switch(value: Any) -> bool | None:
     return SWITCH.get(value.strip().casefold()) if isinstance(value, str) else None
 
 
+def setting(value: Any, name: str) -> int | None:
+    """A number of a setting; None for `n/a` or what is not there. Raises DatasetError for anything else."""
+    if value is None or (isinstance(value, str) and value.strip().casefold() in ABSENT):
+        return None
+    found = count(value)
+    if found is None or found > NO_SPEED:
+        raise refusal(f'{words(name, 40)} = "{words(str(value)[:200], 40)}": expected a whole number or n/a')
+    return found
+
+
 def coalescing(values: Mapping[str, Any]) -> Facts:
     """Interrupt moderation; a value that the driver does not have is None, never 0."""
-    found: dict[str, Any] = {key: count(values.get(name)) for key, name in COALESCE.items()}
+    found: dict[str, Any] = {key: setting(values.get(name), name) for key, name in COALESCE.items()}
     for key in ("adaptive-rx", "adaptive-tx"):
         found[key.replace("-", "_")] = switch(values.get(key, values.get(f"use-{key}")))
     for key in ("cqe-mode-rx", "cqe-mode-tx"):
         if key in values:
             found[key.replace("-", "_")] = switch(values[key])
+    if all(value is None for value in found.values()):
+        raise refusal("every value is n/a: no coalescing settings on this device")
     warnings = []
     usecs, adaptive = found["rx_usecs"], found["adaptive_rx"]
     numbers = [n for value in values.values() if (n := number(value)) is not None]
@@ -81,11 +95,13 @@ def _told(value: int | None) -> str:
 
 def rings(most: Mapping[str, Any], now: Mapping[str, Any]) -> Facts:
     """Ring sizes: those in use, and the largest there can be."""
-    rx, tx = count(now.get("rx")), count(now.get("tx"))
-    rx_max, tx_max = count(most.get("rx")), count(most.get("tx"))
+    rx, tx = setting(now.get("rx"), "RX"), setting(now.get("tx"), "TX")
+    rx_max, tx_max = setting(most.get("rx"), "RX"), setting(most.get("tx"), "TX")
+    if rx is None and tx is None:
+        raise refusal("no ring is in use: no ring sizes on this device")
     found = {
         "rx_ring": rx, "tx_ring": tx, "rx_ring_max": rx_max, "tx_ring_max": tx_max,
-        "rx": rx, "tx": tx, "rx_max": rx_max, "tx_max": tx_max, "rx_jumbo": count(now.get("rx-jumbo")),
+        "rx": rx, "tx": tx, "rx_max": rx_max, "tx_max": tx_max, "rx_jumbo": setting(now.get("rx-jumbo"), "RX Jumbo"),
     }  # fmt: skip
     warnings = []
     if found["rx_jumbo"]:
@@ -96,6 +112,8 @@ def rings(most: Mapping[str, Any], now: Mapping[str, Any]) -> Facts:
 def channels(most: Mapping[str, Any], now: Mapping[str, Any]) -> Facts:
     """Queue pairs: combined channels carry both ways, RX and TX channels one; `Other` carries no data."""
     queues, rx, tx = _pairs(now)
+    if rx is None and tx is None:
+        raise refusal("no channel is in use: no queues on this device")
     queues_max, _, _ = _pairs(most)
     found = {"queues": queues, "queues_max": queues_max, "rx_queues": rx, "tx_queues": tx}
     warnings = []
@@ -107,7 +125,7 @@ def channels(most: Mapping[str, Any], now: Mapping[str, Any]) -> Facts:
 
 
 def _pairs(side: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
-    rx, tx, both = (count(side.get(name)) for name in ("rx", "tx", "combined"))
+    rx, tx, both = (setting(side.get(name), name) for name in ("rx", "tx", "combined"))
     if rx is None and tx is None and both is None:
         return None, None, None
     rx_all, tx_all = (both or 0) + (rx or 0), (both or 0) + (tx or 0)
@@ -117,6 +135,8 @@ def _pairs(side: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]
 def features(states: Mapping[str, Any], full: Mapping[str, Any]) -> Facts:
     """Offloads as they are in force; `off [requested on]` is off."""
     found: dict[str, Any] = {key: switch(states[name]) for key, name in FEATURES.items() if name in states}
+    if all(value is None for value in found.values()):
+        raise refusal("no offload that is known: no features of this device")
     found.setdefault("tso", None)
     found.setdefault("gro", None)
     warnings = []
@@ -140,6 +160,8 @@ def link(pairs: Mapping[str, Any], name: str) -> Facts:
     if speed is not None and speed in (0, NO_SPEED, 2**16 - 1):
         speed = None
     up = switch(pairs.get("Link detected", pairs.get("link-detected")))
+    if speed is None and up is None:
+        raise refusal("neither speed nor link state: no link settings of this device")
     modes = words(str(pairs.get("Supported link modes", pairs.get("supported-link-modes", ""))), 200)
     port = words(str(pairs.get("Port", pairs.get("port", ""))), 60)
     # Taps, veths and bridges print a constant; no hardware claims a speed without a single link mode.

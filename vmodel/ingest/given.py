@@ -59,7 +59,7 @@ class Given:
         """The text with its terminal escapes."""
         data = self.data.removeprefix(UTF8_MARK)
         if data.startswith(UTF16) or _looks_utf16(data):
-            raise refusal("UTF-16 text, expected UTF-8: convert it, as iconv -f UTF-16 -t UTF-8 does")
+            raise refusal("UTF-16 (or UTF-32) text, expected UTF-8: convert it, as iconv -f UTF-16 -t UTF-8 does")
         if data.count(b"\n") > MOST_LINES:
             raise refusal(f"more than {MOST_LINES} lines, expected the output of one run")
         return data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")

@@ -59,6 +59,7 @@ READERS: tuple[Reader, ...] = (  # the first that recognises an input reads it
     Reader(tool="ip", form="text", recognises=iproute.is_ip_text, read=iproute.read_text),
     Reader(tool="lspci", form="text", recognises=lspci.is_lspci, read=lspci.read),
 )
+LONGEST_SHOWN = 300  # characters of a file's name in an error line
 TOOLS = tuple(dict.fromkeys(reader.tool for reader in READERS))
 
 
@@ -70,7 +71,7 @@ def read(what: str | Path | bytes, tool: str | None = None, pick: tuple[str, ...
     Raises DatasetError for an input without a result, UnknownName for a tool.
     """
     file = "" if isinstance(what, bytes) else str(what)
-    shown = "standard input" if file == source.STANDARD_INPUT else file
+    shown = "standard input" if file == source.STANDARD_INPUT else file[-LONGEST_SHOWN:]
     try:
         data = what if isinstance(what, bytes) else source.contents(file)
         return _read(Given(data=data, file=shown, pick=pick, hint=_hint(tool)), tool)
