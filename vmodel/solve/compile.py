@@ -1,14 +1,16 @@
-"""Formulas -> Python text: one generated module for floats (math) and one for arrays (NumPy), both shipped.
+"""Formulas -> text: a generated module for floats (math), one for arrays (NumPy), and a script for pages, all shipped.
 
 The text is a function of the library alone, so nothing is compiled or cached at run time: paths, also those that a
-user writes, are made of stages that are here. `python -m vmodel.solve.compile` rewrites the modules; a test compares.
+user writes, are made of stages that are here. `python -m vmodel.solve.compile` rewrites all three; a test compares.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import sympy
+from sympy.printing.jscode import JavascriptCodePrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from vmodel.core.stage import Stage, Traffic
@@ -35,13 +37,20 @@ ARRAYS = """
 from numpy import ceil, floor, maximum, minimum, sqrt
 
 """
+SCRIPT_HEADER = "// Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key {key}.\n"
+SCRIPT = """
+const { ceil, floor, sqrt } = Math;
+const maximum = (a, b) => (a >= b ? a : b);
+const minimum = (a, b) => (a <= b ? a : b);
+
+"""
 
 
-class _Printer(PythonCodePrinter):
-    """Python text that works on floats and on arrays: Max and Min become nested calls of two arguments."""
+class _Calls:
+    """Max and Min become nested calls of two arguments; the names of functions are the same in every language."""
 
     def _nested(self, call: str, arguments: Iterable[sympy.Expr]) -> str:
-        first, *rest = (self._print(a) for a in arguments)
+        first, *rest = (self._print(a) for a in arguments)  # type: ignore[attr-defined]
         text = str(first)
         for argument in rest:
             text = f"{call}({text}, {argument})"
@@ -59,6 +68,10 @@ class _Printer(PythonCodePrinter):
     def _print_floor(self, expression: sympy.Expr) -> str:
         return f"floor({self._print(expression.args[0])})"
 
+
+class _Printer(_Calls, PythonCodePrinter):
+    """Python text that works on floats and on arrays."""
+
     def _print_Pow(self, expression: sympy.Expr, rational: bool = False) -> str:
         half = sympy.Rational(1, 2)
         if expression.exp == half:
@@ -68,6 +81,11 @@ class _Printer(PythonCodePrinter):
         return str(super()._print_Pow(expression, rational=rational))
 
 
+class _ScriptPrinter(_Calls, JavascriptCodePrinter):
+    """JavaScript text."""
+
+
+SCRIPT_PRINTER = _ScriptPrinter()
 PRINTER = _Printer({"fully_qualified_modules": False})
 
 
@@ -85,6 +103,11 @@ def _stage_text(stage: Stage) -> str:
     if stage.bus_bytes != 0:
         text += f"def {stage.name}_bus({', '.join(stage.words)}):\n    return {python(stage.bus_bytes)}\n\n\n"
     return text
+
+
+def javascript(expression: sympy.Expr) -> str:
+    """Return the expression as JavaScript text over maximum, minimum, ceil, floor and sqrt."""
+    return str(SCRIPT_PRINTER.doprint(expression))
 
 
 def _parts(traffic: Traffic) -> dict[str, tuple[str, ...]]:
@@ -130,13 +153,48 @@ def _tables(stages: Mapping[str, Stage]) -> str:
     return "STAGES = {\n" + "".join(rows) + "}\nTRAFFIC = {\n" + traffic + "}\n"
 
 
+def _script_stage(stage: Stage) -> str:
+    """One row of the script's table of stages, in the order of the fields of `evaluate.Row`."""
+    arguments = ", ".join((*stage.words, *stage.parameters))
+    partials = [javascript(sympy.diff(stage.seconds, sympy.Symbol(p, nonnegative=True))) for p in stage.parameters]
+    bus = f"({', '.join(stage.words)}) => {javascript(stage.bus_bytes)}" if stage.bus_bytes != 0 else "null"
+    facts = (
+        stage.words, stage.parameters, stage.occupies, stage.when, stage.variability, stage.cites, stage.about,
+        stage.spins,
+    )  # fmt: skip
+    rows = [f"({arguments}) => {javascript(stage.seconds)}", f"({arguments}) => [{', '.join(partials)}]", bus]
+    return f"  [{json.dumps(stage.name)}, [{', '.join([*rows, *(json.dumps(fact) for fact in facts)])}]],\n"
+
+
+def _script_traffic(traffic: Traffic) -> str:
+    text = ""
+    for part, names in _parts(traffic).items():
+        wanted = [traffic.counts[word] for word in names]
+        knobs = sorted({str(s) for e in wanted for s in e.free_symbols})
+        shared, counts = sympy.cse(wanted, order="canonical")
+        steps = "".join(f"const {symbol} = {javascript(e)}; " for symbol, e in shared)
+        lines = ", ".join(f"[{json.dumps(word)}, {javascript(e)}]" for word, e in zip(names, counts, strict=True))
+        function = f"({', '.join(knobs)}) => {{ {steps}return new Map([{lines}]); }}"
+        text += f"  [{json.dumps(part)}, [{function}, {json.dumps(knobs)}, {json.dumps(names)}, new Map()]],\n"
+    return text
+
+
+def _script(stages: Mapping[str, Stage]) -> str:
+    """The stages and counts as two tables, with the text of each stage's formula for people to read."""
+    formulas = {s.name: python(s.seconds) for s in stages.values()}
+    text = "const STAGES = new Map([\n" + "".join(_script_stage(s) for s in stages.values()) + "]);\n"
+    text += "const TRAFFIC = new Map([\n" + "".join(_script_traffic(t) for t in TRAFFIC) + "]);\n"
+    return text + f"const FORMULAS = {json.dumps(formulas, indent=1)};\n"
+
+
 def generate() -> dict[str, str]:
     """Return file name -> text of the generated modules."""
     body = "\n" + "".join(_stage_text(s) for s in STAGES.values()) + "".join(_traffic_text(t) for t in TRAFFIC)
     body += _tables(STAGES)
     key = hashlib.sha256(f"{FORMAT}{sympy.__version__}{body}".encode()).hexdigest()
     head = HEADER.format(key=key[:16])
-    return {"floats.py": head + FLOATS + body, "arrays.py": head + ARRAYS + body}
+    script = SCRIPT_HEADER.format(key=key[:16]) + SCRIPT + _script(STAGES)
+    return {"floats.py": head + FLOATS + body, "arrays.py": head + ARRAYS + body, "stages.js": script}
 
 
 def write(folder: Path = PACKAGE / "compiled") -> None:
