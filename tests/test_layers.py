@@ -15,7 +15,7 @@ LAYERS = (  # bottom first; different names in one set do not import each other
     {"library"},
     {"config"},
     {"solve"},
-    {"calibrate", "ingest", "lint", "measure", "plan", "simulate", "sweep"},
+    {"calibrate", "ingest", "lint", "measure", "plan", "simulate", "sweep", "translate"},
     {"report"},
     {"cli"},
     {"__main__"},

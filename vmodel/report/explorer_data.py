@@ -26,6 +26,7 @@ def facts(extra: Sequence[Profile], rows: Iterable[Observation], start: Scenario
         "version": __version__,
         "tables": {name: _table(name) for name in TABLES},
         "devices": _table(DEVICES),
+        "shown": tuple(shown.values()),
         "profiles": [asdict(p) for p in shown.values()],
         "defaults": {path: _defaults(path, shown.values()) for path in tables.path_names()},
         "peers": {path: _peers(path) for path in tables.path_names()},

@@ -93,9 +93,9 @@ def question(s: Scenario) -> str:
     return ", ".join(parts)
 
 
-def _answers(p: Prediction) -> list[tuple[str, str]]:
-    latency = with_interval(p.latency_s or 0.0, p.latency_interval_s, _latency_log_sd(p), format_seconds)
-    error = _latency_log_sd(p)
+def answers(p: Prediction) -> list[tuple[str, str]]:
+    latency = with_interval(p.latency_s or 0.0, p.latency_interval_s, latency_log_sd(p), format_seconds)
+    error = latency_log_sd(p)
     marks = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")]
     loaded = p.scenario.workload == "packets" and p.scenario.load.kind != "max"
     if loaded:
@@ -137,7 +137,7 @@ def _under_load(p: Prediction) -> list[tuple[str, str]]:
     return rows
 
 
-def _latency_log_sd(p: Prediction) -> float:
+def latency_log_sd(p: Prediction) -> float:
     """The relative error that the latency interval shows."""
     interval = p.latency_interval_s
     if interval is None or not p.latency_s:
@@ -176,7 +176,7 @@ def prediction_lines(p: Prediction, idle: Mapping[str, str]) -> list[str]:
         f"  {name} {value:g} {tables.priors()[name].unit} (given)" for name, value in p.scenario.parameters.items()
     ]
     lines.append("")
-    lines += [f"{name.ljust(LABEL)}{text}" for name, text in _answers(p)]
+    lines += [f"{name.ljust(LABEL)}{text}" for name, text in answers(p)]
     lines += ["", "Where the time of a message goes (mean):"]
     lines += [f"  {line}" for line in aligned(breakdown_rows(p), HEADS, RIGHT)]
     lines.append("")
@@ -204,10 +204,10 @@ def prediction_markdown(p: Prediction, idle: Mapping[str, str]) -> str:
     lines = [f"# {p.scenario.path}", "", question(p.scenario), ""]
     lines += [f"- {note}" for note in p.scenario.notes]
     lines += [f"- {line}" for line in chosen_lines(p.scenario)]
-    answers: list[tuple[str, str]] = []
-    for name, text in _answers(p):
-        answers.append((name or "percentiles", text))
-    lines += ["", *markdown(answers, ("answer", "value")), "", "## Where the time of a message goes", ""]
+    found: list[tuple[str, str]] = []
+    for name, text in answers(p):
+        found.append((name or "percentiles", text))
+    lines += ["", *markdown(found, ("answer", "value")), "", "## Where the time of a message goes", ""]
     lines += [*markdown(breakdown_rows(p), HEADS, RIGHT), ""]
     lines += [f"- `{name}` does not change the answer: {reason}" for name, reason in idle.items()]
     lines += [f"- warning: {warning}" for warning in p.warnings]

@@ -6,7 +6,7 @@ user writes, are made of stages that are here. `python -m vmodel.solve.compile` 
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import sympy
@@ -49,8 +49,10 @@ const minimum = (a, b) => (a <= b ? a : b);
 class _Calls:
     """Max and Min become nested calls of two arguments; the names of functions are the same in every language."""
 
+    _print: Callable[[sympy.Expr], str]
+
     def _nested(self, call: str, arguments: Iterable[sympy.Expr]) -> str:
-        first, *rest = (self._print(a) for a in arguments)  # type: ignore[attr-defined]
+        first, *rest = (self._print(a) for a in arguments)
         text = str(first)
         for argument in rest:
             text = f"{call}({text}, {argument})"

@@ -288,31 +288,40 @@ class Expressions:
             parts.append(f"$format({shown}, {spec})")
         return f"({' + '.join(parts)})" if parts else '""'
 
-    def _comprehension(self, generators: Sequence[ast.comprehension], result: Callable[[], str]) -> str:
-        """Nested loops as filter, map and flatMap; the innermost gives the results."""
-        first, rest = generators[0], generators[1:]
-        source = f"$list({self.value(first.iter)})"
-        self.locals.append(_targets(first.target))
-        pattern = self.pattern(first.target)
-        for condition in first.ifs:
-            source += f".filter(({pattern}) => {self.truth(condition)})"
-        inner = self._comprehension(rest, result) if rest else result()
-        self.locals.pop()
-        return f"{source}.{'flatMap' if rest else 'map'}(({pattern}) => {inner})"
+    def source(self, node: ast.expr) -> str:
+        """What a loop runs over; the pairs of a dict are not copied first."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "items":
+            return f"$entries({self.value(node.func.value)})"
+        return f"$list({self.value(node)})"
+
+    def _comprehension(self, generators: Sequence[ast.comprehension], empty: str, keep: Callable[[], str]) -> str:
+        """Nested loops around one statement that keeps a result."""
+        opened, closed, depth = "", "", 0
+        for generator in generators:
+            source = self.source(generator.iter)
+            self.locals.append(_targets(generator.target))
+            depth += 1
+            opened += f"for (const {self.pattern(generator.target)} of {source}) {{ "
+            for condition in generator.ifs:
+                opened += f"if (!({self.truth(condition)})) continue; "
+            closed += " }"
+        kept = keep()
+        del self.locals[-depth:]
+        return f"(() => {{ const $r = {empty}; {opened}{kept}{closed} return $r; }})()"
 
     def _of_listcomp(self, node: ast.ListComp | ast.GeneratorExp) -> str:
-        return self._comprehension(node.generators, lambda: self.value(node.elt))
+        return self._comprehension(node.generators, "[]", lambda: f"$r.push({self.value(node.elt)});")
 
     _of_generatorexp = _of_listcomp
 
     def _of_setcomp(self, node: ast.SetComp) -> str:
-        return f"new Set({self._comprehension(node.generators, lambda: self.value(node.elt))})"
+        return self._comprehension(node.generators, "new Set()", lambda: f"$r.add({self.value(node.elt)});")
 
     def _of_dictcomp(self, node: ast.DictComp) -> str:
         def pair() -> str:
-            return f"[{self.value(node.key)}, {self.value(node.value)}]"
+            return f"$r.set({self.value(node.key)}, {self.value(node.value)});"
 
-        return f"new Map({self._comprehension(node.generators, pair)})"
+        return self._comprehension(node.generators, "new Map()", pair)
 
     def _of_call(self, node: ast.Call) -> str:
         found = self.known(node.func)

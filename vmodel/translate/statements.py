@@ -114,7 +114,7 @@ class Statements:
         head = self._range_head(node)
         if head is None:
             item = self.words.fresh()
-            head = f"for (const {item} of $list({self.words.value(node.iter)})) {{"
+            head = f"for (const {item} of {self.words.source(node.iter)}) {{"
             first = self.assign(node.target, item)
         else:
             first = []

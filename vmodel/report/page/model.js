@@ -17,6 +17,10 @@ const $page = {
   devices: () => $get($known.tables, "devices.toml"),
   formulas: () => ({ STAGES, TRAFFIC }),
   profile: (name) => $get($known.profiles, name),
+  scalar() { // asked at every elementary function, hence without a list of what is asked about
+    for (let i = 0; i < arguments.length; i++) if (!$is.number(arguments[i])) return false;
+    return true;
+  },
   ownPath: () => {
     throw new $Raised("ConfigError", "a path of a file");
   },

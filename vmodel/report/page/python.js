@@ -155,6 +155,10 @@ function $list(x) {
   return [...x];
 }
 
+function $entries(x) {
+  return x instanceof Map ? x : x.items();
+}
+
 function $pairs(x) {
   return Array.isArray(x) || x instanceof Map ? [...x] : Object.entries(x);
 }
