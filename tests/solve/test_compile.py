@@ -33,7 +33,7 @@ def generated():
     return generator.generate()
 
 
-@pytest.mark.parametrize("name", ["floats.py", "arrays.py"])
+@pytest.mark.parametrize("name", ["floats.py", "arrays.py", "stages.js"])
 def test_shipped_module_is_what_the_formulas_give(generated, name):
     shipped = (generator.PACKAGE / "compiled" / name).read_text(encoding="utf-8")
     assert shipped == generated[name], "run `python -m vmodel.solve.compile`"

@@ -1,5 +1,6 @@
 """`vmodel explore`."""
 
+from importlib import import_module
 from typing import Any
 
 import click
@@ -34,5 +35,12 @@ def explore_command(output: str, **flags: Any) -> None:
     files = {scenario.profile.name: file} if own else {}
     write(
         output,
-        page(scenario, rows, profiles=(scenario.profile,) if own else (), profile_files=files, flags=FLAGS),
+        page(
+            scenario,
+            rows,
+            profiles=(scenario.profile,) if own else (),
+            profile_files=files,
+            flags=FLAGS,
+            version=import_module("vmodel").__version__,
+        ),
     )

@@ -12,7 +12,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from vmodel import __version__
 from vmodel.core.records import Observation, Profile, Scenario
 from vmodel.report.explorer_data import facts
 from vmodel.solve import load, workloads
@@ -86,19 +85,20 @@ def page(
     profiles: Sequence[Profile] = (),
     profile_files: Mapping[str, str] | None = None,
     flags: Mapping[str, str],
+    version: str,
 ) -> str:
     """The whole page.
 
     start: what it shows first.  rows: measured points.  profiles: the user's own, beside the shipped ones, and the
-    files they are in.  flags: setting -> flag of the command line.
+    files they are in.  flags: setting -> flag of the command line.  version: of the package.
     """
-    known = facts(profiles, rows, start)
+    known = {"version": version, **facts(profiles, rows, start)}
     known["digests"] = {p.name: digest(p) for p in known.pop("shown")}
     known["files"] = dict(profile_files or {})
     known["flags"] = dict(flags)
     known["laws"] = {name: _paragraph(law.__doc__) for name, law in LAWS.items()}
     filled = {
-        "VERSION": __version__,
+        "VERSION": version,
         "STYLE": _part("uplot", "uPlot.min.css") + "\n" + _part("page.css"),
         "FACTS": _embedded(known),
         "SCRIPT": script(),

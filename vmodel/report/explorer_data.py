@@ -6,7 +6,6 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from vmodel import __version__
 from vmodel.config import scenario
 from vmodel.core.records import Observation, Profile, Scenario
 from vmodel.errors import VmodelError
@@ -23,7 +22,6 @@ def facts(extra: Sequence[Profile], rows: Iterable[Observation], start: Scenario
     """Everything that the page reads instead of files. extra: profiles of the user's own beside the shipped ones."""
     shown = {p.name: p for p in (*(read_profile(name) for name in shipped()), *extra)}
     return {
-        "version": __version__,
         "tables": {name: _table(name) for name in TABLES},
         "devices": _table(DEVICES),
         "shown": tuple(shown.values()),

@@ -15,7 +15,6 @@ from pathlib import Path
 from vmodel.translate.expressions import Expressions, Signature, Untranslatable, identifier, literal
 from vmodel.translate.statements import Statements
 
-PACKAGE = "vmodel"
 RECORDS = ("dataclass", "NamedTuple")
 KNOWN_DECORATORS = ("cache", "dataclass", "property")
 RUNTIME: Mapping[tuple[str, str], str] = {("types", "MappingProxyType"): "$py.dict"}
@@ -76,8 +75,9 @@ def _module(name: str) -> _Module:
 class Program:
     """Collects what is needed and prints it. Serves the printers as the one who knows the global names."""
 
-    def __init__(self, provided: Mapping[tuple[str, str], str]) -> None:
+    def __init__(self, provided: Mapping[tuple[str, str], str], package: str = "vmodel") -> None:
         self._provided = provided
+        self._package = package
         self._parts = _Parts()
         self._known: dict[tuple[str, str], str] = {}
         self._signatures: dict[str, Signature] = {}
@@ -104,7 +104,7 @@ class Program:
         key = (module, name)
         if key in RUNTIME:
             return RUNTIME[key]
-        if not module.startswith(PACKAGE):
+        if not self._ours(module):
             return None
         if key not in self._known:
             found = _module(module)
@@ -126,12 +126,15 @@ class Program:
     def module_of(self, module: str, name: str) -> str | None:
         """The module that a global name of a module stands for, if it is one."""
         whole = f"{module}.{name}"
-        if module.startswith(PACKAGE) and _exists(whole):
+        if not self._ours(module):
+            return None
+        if _exists(whole):
             return whole
-        if module.startswith(PACKAGE) and name in (table := _module(module).imports):
-            home, real = table[name]
-            return home if real is None else None
-        return None
+        home, real = _module(module).imports.get(name, (None, ""))
+        return home if real is None else None
+
+    def _ours(self, module: str) -> bool:
+        return module.partition(".")[0] == self._package
 
     def signature(self, script: str) -> Signature | None:
         """How the thing of this JavaScript name is called."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from vmodel.translate.expressions import BINARY, Expressions, identifier, text
 
-
 class Statements:
     """Prints the functions of one module."""
 
@@ -28,9 +27,8 @@ class Statements:
         self.words.locals.append(local)
         self.words.aliases.append({})
         defaults: dict[str, ast.expr] = {}
-        given = parameters.defaults
-        if given:
-            defaults.update(zip((a.arg for a in parameters.args[-len(given) :]), given, strict=True))
+        last = parameters.args[len(parameters.args) - len(parameters.defaults) :]
+        defaults.update(zip((a.arg for a in last), parameters.defaults, strict=True))
         defaults.update(
             {a.arg: d for a, d in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True) if d is not None}
         )
@@ -39,7 +37,9 @@ class Statements:
         listed = [identifier(n) + (f" = {self.words.value(defaults[n])}" if n in defaults else "") for n in names]
         if parameters.vararg is not None:
             listed.append(f"...{identifier(parameters.vararg.arg)}")
-        declared = sorted(_assigned(node) - {a.arg for a in (*parameters.args, *parameters.kwonlyargs)})
+        inner = {n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef)}  # these declare themselves
+        given = {a.arg for a in (*parameters.args, *parameters.kwonlyargs)}
+        declared = sorted(_assigned(node) - given - inner)
         lines = [f"let {', '.join(identifier(n) for n in declared)};"] if declared else []
         if method:
             lines.insert(0, "const self = this;")

@@ -16,8 +16,8 @@ function tint(name, percent) {
 }
 
 function metricOf(p) {
-  if (state.y in METRICS && METRICS[state.y].value(p) !== null) return state.y;
-  return p.scenario.workload === "rr" ? "latency_us" : p.scenario.workload === "stream" ? "throughput_mbps" : "rate_pps";
+  if (Object.hasOwn(METRICS, state.y) && METRICS[state.y].value(p) !== null) return state.y;
+  return p.scenario.workload === "rr" || p.scenario.load.kind !== "max" ? "latency_us" : p.scenario.workload === "stream" ? "throughput_mbps" : "rate_pps";
 }
 
 function withValue(asked, name, value) {
@@ -71,12 +71,22 @@ function shortNumber(v) {
   return `${Number((v / factor).toPrecision(3))}${prefix}`;
 }
 
-function axes(xTitle, yTitle) {
+// ticks of a logarithmic axis: powers of ten where it is long, else 1, 2, 5; zero where it begins there
+function roundTicks(u, axis, low, high) {
+  const first = Math.floor(Math.log10(low > 0 ? low : Math.max(high / 1e4, 1e-3)));
+  const last = Math.ceil(Math.log10(high));
+  const steps = last - first > 4 ? [1] : last - first > 2 ? [1, 3] : [1, 2, 5];
+  const out = low <= 0 ? [0] : [];
+  for (let k = first; k <= last; k++) out.push(...steps.map((s) => s * 10 ** k));
+  return out.filter((v) => v >= low && v <= high);
+}
+
+function axes(xTitle, yTitle, xLog, yLog) {
   const line = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
   const shownTicks = (u, ticks) => ticks.map((v) => (v === null ? null : shortNumber(v)));
   return [
-    { ...line, label: xTitle, labelSize: 22, size: 34, values: shownTicks },
-    { ...line, label: yTitle, labelSize: 22, size: 58, values: shownTicks },
+    { ...line, label: xTitle, labelSize: 22, size: 34, values: shownTicks, splits: xLog ? roundTicks : undefined },
+    { ...line, label: yTitle, labelSize: 22, size: 58, values: shownTicks, splits: yLog ? roundTicks : undefined },
   ];
 }
 
@@ -150,7 +160,7 @@ function drawSweep(found) {
     signature: [x, y, state.b !== null, log, document.documentElement.clientWidth, matchMedia("(prefers-color-scheme: dark)").matches],
     scales: { x: { time: false, ...axisScale(x), range: () => [bounds.first, bounds.last] }, y: log ? { distr: 3, log: 10, range: () => [bounds.low / 1.25, bounds.high * 1.25] } : { range: () => [0, bounds.high * 1.08] } },
     now: nows[sides().indexOf(side)] ?? values[values.length - 1],
-    series, bands, axes: axes(`${titleOf(x)}${unit ? ` [${unit}]` : ""}`, `${metric.title} [${metric.unit}]`),
+    series, bands, axes: axes(`${titleOf(x)}${unit ? ` [${unit}]` : ""}`, `${metric.title} [${metric.unit}]`, true, log),
     draw: (u) => {
       nows.forEach((now, i) => now !== null && now !== undefined && here(u, now, `--${sides()[i]}`, i));
       points.forEach((p) => dot(u, p));
@@ -257,7 +267,7 @@ function drawCurve(found) {
   show("curve", {
     signature: ["curve", state.b !== null, document.documentElement.clientWidth, matchMedia("(prefers-color-scheme: dark)").matches],
     scales: { x: { time: false, range: () => [0, span.end] }, y: { distr: 3, log: 10, range: () => [span.low / 1.25, span.high * 1.25] } },
-    series, bands, axes: axes("offered load [packets/s]", "latency [µs]"), now: loads[sides().indexOf(state.side)] ?? own / 2,
+    series, bands, axes: axes("offered load [packets/s]", "latency [µs]", false, true), now: loads[sides().indexOf(state.side)] ?? own / 2,
     draw: (u) => {
       curves.forEach((c, i) => here(u, c.capacity, state.b ? `--${sides()[i]}` : "--mark", 1));
       loads.forEach((load, i) => load !== null && here(u, load, `--${sides()[i]}`, 0));

@@ -251,7 +251,6 @@ function refreshControls(scenario) {
   byId("profile-title").textContent = profile.title;
   fill(byId("workload"), [["rr", "rr: round trips"], ["stream", "stream: bulk"], ["packets", "packets: frames at a load"]], asked.workload);
   fill(byId("direction"), [["to-vm", "to the VM"], ["from-vm", "from the VM"]], asked.direction);
-  byId("direction").disabled = !directed(asked);
   fill(byId("peer"), facts.peers[asked.path][asked.topology].map((p, i) => [p, i ? p : `${p} (usual)`]), asked.peer);
   fill(byId("device"), [["", "as on this machine"], ...[...library_moderation__devices()].map(([n, d]) => [n, `${n}: ${d.title}`])], asked.device ?? "");
   const series = seriesOf(asked.path);

@@ -64,6 +64,7 @@ function sweepable() {
 
 // what takes longer or would chatter while a slider moves
 function rest() {
+  resting = null;
   const p = found[state.side];
   const asked = current();
   if (detail < 1) {
@@ -145,6 +146,8 @@ function begin() {
 window.vmodel = {
   state,
   timings,
+  moving: () => moved !== null,
+  resting: () => moved !== null || resting !== null, // whether something is still to come
   predict: (asked) => plainOf(report_record__as_json(predict(asked))),
   command: (side = "a") => commandOf(state[side], "predict"),
   rows: () => $known.facts.rows,

@@ -233,7 +233,7 @@ function drawFormula(p, words) {
     make("p", { class: "law", text: law }),
     make("p", {}, make("code", { text: `${p.scenario.workload === "rr" ? "latency" : "transit"} = ${[...stages.keys()].map((s) => `t_${s}`).join(" + ")}` })),
     make("p", { class: "hint", text: p.regime }),
-    make("div", { class: "scroll" }, make("table", { class: "formulas" }, make("caption", { text: "The formula of each stage, as it is printed from the library" }), head, body)),
+    make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Formulas of the stages" }, make("table", { class: "formulas" }, make("caption", { text: "The formula of each stage, as it is printed from the library" }), head, body)),
     make("p", { class: "hint", text: `With, in SI units: ${values}.` }));
 }
 

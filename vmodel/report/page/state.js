@@ -140,7 +140,7 @@ function commandOf(asked, verb) {
   const usual = facts.peers[asked.path][asked.topology][0];
   if (asked.peer !== usual) words.push("--peer", asked.peer);
   words.push("--topology", asked.topology, "--workload", asked.workload);
-  if (directed(asked)) words.push("--direction", asked.direction);
+  if (asked.direction !== "to-vm") words.push("--direction", asked.direction);
   words.push("--profile", facts.files[asked.profile] ?? asked.profile);
   if (asked.device !== null) words.push("--device", asked.device);
   if (asked.load && asked.workload === "packets") words.push("--load", loadText(asked.load));
@@ -155,7 +155,7 @@ function commandOf(asked, verb) {
   return words.map(quoted).join(" ");
 }
 
-// whether the direction changes anything: not in a ping-pong, nor between two ends of a kind
+// whether measurements one way are not those of the other: not in a ping-pong, nor between two ends of a kind
 function directed(asked) {
   return asked.workload !== "rr" && (asked.topology === "host-vm" || asked.topology === "cross-host-vm");
 }
