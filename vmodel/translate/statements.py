@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from vmodel.translate.expressions import BINARY, Expressions, identifier, text
 
+
 class Statements:
     """Prints the functions of one module."""
 
