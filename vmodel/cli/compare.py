@@ -31,7 +31,7 @@ def compare_command(cases: tuple[str, ...], as_json: bool, output: str | None, *
     the only --path.
     """
     kind = ending(output, ("csv", "json", "md"))
-    found = compare(_scenarios(flags, cases))
+    found = compare(scenarios(flags, cases))
     if as_json:
         say_json(explained.comparison_json(found))
     if output is None:
@@ -46,8 +46,8 @@ def compare_command(cases: tuple[str, ...], as_json: bool, output: str | None, *
         write(output, as_csv(rows))
 
 
-def _scenarios(flags: dict[str, Any], cases: tuple[str, ...]) -> list[Scenario]:
-    """Every case resolved; raises ConfigError with the faults of all."""
+def scenarios(flags: dict[str, Any], cases: tuple[str, ...], least: int = 2) -> list[Scenario]:
+    """Every case resolved, of which there must be so many at least; raises ConfigError with the faults of all."""
     paths = flags.pop("path")
     base = collect(flags)
     faults = base.faults
@@ -63,8 +63,9 @@ def _scenarios(flags: dict[str, Any], cases: tuple[str, ...]) -> list[Scenario]:
         if "path" not in one.settings and len(paths) == 1:
             one.put("path", paths[0], "", "--path")
         questions.append(one)
-    if len(questions) < 2:
-        faults.append(Fault(file="", key="--path", expected="at least two cases, by --path or --case"))
+    if len(questions) < least:
+        wanted = "at least two cases, by --path or --case" if least > 1 else "a path (see `vmodel paths`)"
+        faults.append(Fault(file="", key="--path", expected=wanted))
     out = []
     for one in questions:
         try:

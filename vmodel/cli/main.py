@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "Several paths or configurations side by side, differing inputs first.",
     ),
     "sweep": ("vmodel.cli.sweep", "sweep_command", "Settings over ranges: a table, a file, a figure."),
+    "report": ("vmodel.cli.report", "report_command", "One file with inputs, answers, figures, formulas and sources."),
     "explore": ("vmodel.cli.explore", "explore_command", "A page with sliders that computes in the browser (-o)."),
     "check": ("vmodel.cli.check", "check_command", "The prediction against an independent simulation."),
     "graph": ("vmodel.cli.graph", "graph_command", "The path as a picture or as Mermaid text."),

@@ -15,6 +15,7 @@ from vmodel.sources import STANDINGS, TRANSFERRED
 
 FORMAT = 1
 LARGEST_FILE_BYTES = 4 << 20
+DIGEST_DIGITS = 12
 NEEDED = ("name", "title", "format", "clock_ghz")
 
 
@@ -239,6 +240,16 @@ def from_tables(body: Mapping[str, Any], file: str) -> Profile:
         sources=tuple(body.get("sources", ())),
         note=str(body.get("note", "")),
     )
+
+
+def digest(profile: Profile) -> str:
+    """A short name for the exact contents of a profile."""
+    import hashlib  # only documents name a profile by its contents
+    import json
+    from dataclasses import asdict
+
+    text = json.dumps(asdict(profile), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 def value_of(profile: Profile, name: str) -> Value:

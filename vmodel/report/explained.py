@@ -127,7 +127,7 @@ EFFECT_HEADS, IDLE_HEADS = ("knob", "now", "answer changes to"), ("knob", "now",
 SHEET_HEADS = ("stage", "seconds per message", "what happens")
 
 
-def _tables(e: Explanation) -> list[tuple[str, list[tuple[str, ...]], tuple[str, ...], str]]:
+def tables_of(e: Explanation) -> list[tuple[str, list[tuple[str, ...]], tuple[str, ...], str]]:
     mattering = [(x.knob, knob_text(x.knob, x.value), _trials(x)) for x in e.mattering]
     idle = [(x.knob, knob_text(x.knob, x.value), _begins(x)) for x in e.idle]
     sheet = [(f.stage, f.text, f"{f.about} [{', '.join(f.cites)}]") for f in e.formulas]
@@ -151,7 +151,7 @@ def explanation_lines(e: Explanation, width: int) -> list[str]:
     lines += ["Where the time of a message goes", "", *waterfall_lines(p), ""]
     lines += [f"Closed form of {e.closed_form.answer} [{e.closed_form.unit}]", ""]
     lines += [f"  {line}" for line in e.closed_form.text.split("\n")]
-    for title, rows, heads, right in _tables(e):
+    for title, rows, heads, right in tables_of(e):
         lines += ["", title, "", *(f"  {line}" for line in aligned(rows, heads, right, max(width - 2, 0)))]
     return lines
 
@@ -159,7 +159,7 @@ def explanation_lines(e: Explanation, width: int) -> list[str]:
 def explanation_markdown(e: Explanation) -> str:
     """The explanation as Markdown; the closed form is a block of LaTeX."""
     lines = [prediction_markdown(e.prediction, {}), "## Closed form", "", "$$", e.closed_form.latex, "$$"]
-    for title, rows, heads, right in _tables(e):
+    for title, rows, heads, right in tables_of(e):
         lines += ["", f"## {title}", "", *markdown(rows, heads, right)]
     return "\n".join(lines) + "\n"
 
@@ -214,14 +214,14 @@ def comparison_rows(c: Comparison) -> list[tuple[str, ...]]:
 ANSWER_HEADS = ("answer", "case", "value", "ratio", "against the first")
 
 
-def _differing_rows(c: Comparison) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
+def differing_rows(c: Comparison) -> tuple[list[tuple[str, ...]], tuple[str, ...]]:
     rows = [(name, *(knob_text(name, v) for v in values)) for name, values in c.differing.items()]
     return rows, ("input", *c.labels)
 
 
 def comparison_lines(c: Comparison) -> list[str]:
     """A comparison for a terminal."""
-    rows, heads = _differing_rows(c)
+    rows, heads = differing_rows(c)
     lines = ["What differs", "", *(f"  {line}" for line in aligned(rows, heads))] if rows else ["Nothing differs."]
     table = aligned(comparison_rows(c), ANSWER_HEADS, "lllrl")
     return [*lines, "", "Answers", "", *(f"  {line}" for line in table)]
@@ -229,6 +229,6 @@ def comparison_lines(c: Comparison) -> list[str]:
 
 def comparison_markdown(c: Comparison) -> str:
     """A comparison as Markdown."""
-    rows, heads = _differing_rows(c)
+    rows, heads = differing_rows(c)
     parts = ["## What differs", "", *markdown(rows, heads), "", "## Answers", ""]
     return "\n".join([*parts, *markdown(comparison_rows(c), ANSWER_HEADS, "lllr")]) + "\n"

@@ -4,15 +4,14 @@ Stages come from `vmodel/compiled/stages.js`, everything else that computes from
 `vmodel.translate`; the rest of the page stands in the folder `page`. The same inputs give the same bytes.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from vmodel.core.records import Observation, Profile, Scenario
+from vmodel.library.profile import digest
 from vmodel.report.explorer_data import facts
 from vmodel.solve import load, workloads
 from vmodel.translate.program import Program
@@ -43,13 +42,6 @@ NEEDED = (  # names of the package that the page calls
 )
 SCRIPTS = ("state.js", "controls.js", "results.js", "charts.js", "main.js")
 LAWS = {"rr": workloads.rr, "stream": workloads.stream, "packets": load.packets}
-DIGEST_DIGITS = 12
-
-
-def digest(profile: Profile) -> str:
-    """A short name for the exact contents of a profile."""
-    text = json.dumps(asdict(profile), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 @cache
