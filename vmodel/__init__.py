@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from vmodel.errors import VmodelError as VmodelError
     from vmodel.library.profile import profile as profile
     from vmodel.library.tables import path_names as path_names
+    from vmodel.plan.tune import Tuning as Tuning
+    from vmodel.plan.tune import tune as tune
     from vmodel.solve.ask import predict as predict
     from vmodel.solve.compare import Comparison as Comparison
     from vmodel.solve.compare import compare as compare
@@ -36,6 +38,7 @@ _PLACES = {
     "Prediction": "vmodel.core.records",
     "Profile": "vmodel.core.records",
     "Scenario": "vmodel.core.records",
+    "Tuning": "vmodel.plan.tune",
     "VmodelError": "vmodel.errors",
     "as_profile": "vmodel.calibrate.profile_file",
     "bibliography": "vmodel.solve.explain",
@@ -47,6 +50,7 @@ _PLACES = {
     "profile": "vmodel.library.profile",
     "read_rows": "vmodel.calibrate.dataset",
     "scenario": "vmodel.config",
+    "tune": "vmodel.plan.tune",
 }
 __all__ = sorted(_PLACES)
 

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "sweep": ("vmodel.cli.sweep", "sweep_command", "Settings over ranges: a table, a file, a figure."),
     "report": ("vmodel.cli.report", "report_command", "One file with inputs, answers, figures, formulas and sources."),
     "explore": ("vmodel.cli.explore", "explore_command", "A page with sliders that computes in the browser (-o)."),
+    "tune": ("vmodel.cli.tune", "tune_command", "Best settings under constraints, with the Pareto front."),
     "check": ("vmodel.cli.check", "check_command", "The prediction against an independent simulation."),
     "graph": ("vmodel.cli.graph", "graph_command", "The path as a picture or as Mermaid text."),
     "cite": ("vmodel.cli.cite", "cite_command", "Bibliography of what a prediction used."),

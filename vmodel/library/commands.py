@@ -96,6 +96,11 @@ def _paths(row: Mapping[str, Any]) -> set[str]:
     return {path for name in row["paths"] for path in groups.get(name, (name,))}
 
 
+def group(name: str) -> tuple[str, ...]:
+    """The paths of a group of the table."""
+    return tuple(_table()["groups"][name])
+
+
 def reason_without(knob: str, path: str) -> str:
     """Why a setting has no command where no way of the table applies."""
     here = any(path in _paths(row) for row in _table()["ways"].get(knob, ()))

@@ -1,6 +1,7 @@
 """The questions a program asks: predict a scalar scenario, or many at once as arrays."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -31,8 +32,11 @@ def numbers(asked: Scenario) -> dict[str, Any]:
     return {k: v for k, v in asked.knobs.items() if v is not None}
 
 
-def answer_arrays(asked: Scenario) -> dict[str, Any]:
-    """Answer a scenario whose knobs hold arrays, block by block, so that all intermediate values stay in cache."""
+def answer_arrays(asked: Scenario, columns: Callable[[Scenario], dict[str, Any]] = solver.columns) -> dict[str, Any]:
+    """Answer a scenario whose knobs hold arrays, block by block, so that all intermediate values stay in cache.
+
+    columns: what to answer for one block, arrays by name.
+    """
     import numpy  # the settings are arrays
 
     given = {k: v for k, v in numbers(asked).items() if not is_float(v)}
@@ -48,18 +52,24 @@ def answer_arrays(asked: Scenario) -> dict[str, Any]:
             places = numpy.flatnonzero(where.reshape(-1) == number)
             part = {k: v[places] for k, v in flat.items() if k not in fixed}
             part["size"] = numpy.broadcast_to(part.get("size", asked.knobs["size"]), places.shape)
-            _blocks(out, replace(asked, knobs={**asked.knobs, **fixed}), part, (places, count))
+            _blocks(out, replace(asked, knobs={**asked.knobs, **fixed}), part, (places, count), columns)
     else:
-        _blocks(out, asked, flat, (numpy.arange(count), count))
+        _blocks(out, asked, flat, (numpy.arange(count), count), columns)
     return {k: _shaped(v, shape) for k, v in out.items()}
 
 
-def _blocks(out: dict[str, Any], asked: Scenario, part: dict[str, Any], target: tuple[Any, int]) -> None:
+def _blocks(
+    out: dict[str, Any],
+    asked: Scenario,
+    part: dict[str, Any],
+    target: tuple[Any, int],
+    columns: Callable[[Scenario], dict[str, Any]],
+) -> None:
     """Answer columns of equal length in blocks, and put the answers at their places."""
     places, count = target
     for start in range(0, len(places), BLOCK):
         block = slice(start, start + BLOCK)
-        found = solver.columns(replace(asked, knobs={**asked.knobs, **{k: v[block] for k, v in part.items()}}))
+        found = columns(replace(asked, knobs={**asked.knobs, **{k: v[block] for k, v in part.items()}}))
         _store(out, found, places[block], count)
 
 

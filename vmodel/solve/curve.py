@@ -65,7 +65,7 @@ def load_curve(s: Scenario, points: int) -> Curve:
     offered = shares * capacity
     loss = numpy.interp(shares, knots, numpy.broadcast_to(out.loss, knots.shape))
     mean = drawn(out.latency_s)
-    percentiles = [drawn(_percentile(out.time, p)) for p in SHARES]
+    percentiles = [drawn(skewed_columns(out.time, p)) for p in SHARES]
     cpu = solver.cpu(solver.Solved(outcome=out, words={}, bus_bytes=0.0, chains=(compose.scenario_ways(s).forward,)))
     carried = offered * (1 - loss)
     patient = percentiles[1] <= PATIENCE * percentiles[1][0]
@@ -86,7 +86,7 @@ def load_curve(s: Scenario, points: int) -> Curve:
     )
 
 
-def _percentile(time: StageTime, p: float) -> Any:
+def skewed_columns(time: StageTime, p: float) -> Any:
     """`skewed_percentile` for many loads, the nearly normal ones without iteration."""
     import numpy
 

@@ -193,10 +193,10 @@ def predict(s: Scenario) -> Prediction:
     target = out.latency_s if s.workload == "rr" else out.rate_per_s
     elasticity = _elasticities(target, parameters)
     warnings, stretch = warned(s), model_variance(s)
-    log_sd = math.sqrt(_parameter_variance(s, elasticity) + stretch)
+    log_sd = math.sqrt(parameter_variance(s, elasticity) + stretch)
     titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
     demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
-    busy = use(demand, rate, solved.words, {titles[k] for k in _spinning(solved.chains)})
+    busy = use(demand, rate, solved.words, {titles[k] for k in spinning(solved.chains)})
     size_bits = s.knobs["size"] * BITS_PER_BYTE
     both = 2 if s.workload == "rr" else 1
     bottleneck, slack = _bottleneck(s, out, demand, rate)
@@ -266,7 +266,7 @@ def _carried(s: Scenario, out: Outcome, carried: float, log_sd: float) -> Interv
     return Interval(low=min(carried, _interval(capacity, log_sd).low), high=carried)
 
 
-def _spinning(chains: Sequence[Chain]) -> set[str]:
+def spinning(chains: Sequence[Chain]) -> set[str]:
     """Resources that poll and are never idle, whatever the load."""
     rows = evaluate.stage_rows()
     return {n.resource for c in chains for n in c.nodes if n.resource is not None and rows[n.stage].spins}
@@ -289,7 +289,7 @@ def _elasticities(target: Any, parameters: Mapping[str, float]) -> dict[str, flo
     return {p: d * parameters[p] / target.value for p, d in target.gradient.items()}
 
 
-def _parameter_variance(s: Scenario, elasticity: Mapping[str, float]) -> float:
+def parameter_variance(s: Scenario, elasticity: Mapping[str, float]) -> float:
     """Variance of log(answer) from what is not known of the parameters: g C g, prior variance where not fitted."""
     order = {name: i for i, name in enumerate(s.profile.correlated)}
     fitted = [(order[p], e) for p, e in elasticity.items() if p in order and p not in s.parameters]
@@ -305,7 +305,7 @@ def _parameter_variance(s: Scenario, elasticity: Mapping[str, float]) -> float:
 
 
 def _latency_sd(s: Scenario, out: Outcome, parameters: Mapping[str, float], stretch: float) -> float:
-    return math.sqrt(_parameter_variance(s, _elasticities(out.latency_s, parameters)) + stretch)
+    return math.sqrt(parameter_variance(s, _elasticities(out.latency_s, parameters)) + stretch)
 
 
 def _bottleneck(s: Scenario, out: Outcome, demand: Mapping[str, float], rate: float) -> tuple[str, float]:
@@ -365,8 +365,11 @@ def cpu(solved: Solved) -> tuple[Any, Any]:
 
 def columns(s: Scenario) -> dict[str, Any]:
     """Answer a scenario whose knobs hold arrays: latency, rates and CPU as arrays under the same names."""
-    parameters = compose.parameter_values(s)
-    solved = solve(s, parameters)
+    return columns_of(s, solve(s, compose.parameter_values(s)))
+
+
+def columns_of(s: Scenario, solved: Solved) -> dict[str, Any]:
+    """The same of what was solved already."""
     out = solved.outcome
     size_bits = s.knobs["size"] * BITS_PER_BYTE
     both = 2 if s.workload == "rr" else 1
