@@ -360,7 +360,7 @@ def _sources(s: Scenario, solved: Solved, elasticity: Mapping[str, float]) -> tu
 def cpu(solved: Solved) -> tuple[Any, Any]:
     """Processors of the host and of the guest that are busy [cores]."""
     out = solved.outcome
-    return processors(use(out.demands_s, plain(out.rate_per_s), solved.words, _spinning(solved.chains)), solved.words)
+    return processors(use(out.demands_s, plain(out.rate_per_s), solved.words, spinning(solved.chains)), solved.words)
 
 
 def columns(s: Scenario) -> dict[str, Any]:
