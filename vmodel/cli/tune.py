@@ -24,7 +24,7 @@ def names_options(function: Any) -> Any:
     """The flags that name the things which the commands act on."""
     for flag, field, about in reversed(
         (
-            ("--interface", "guest", "network interface in the guest"),
+            ("--guest-interface", "guest", "network interface in the guest"),
             ("--host-interface", "host", "network interface of the host"),
             ("--tap", "tap", "tap device of the guest on the host"),
             ("--domain", "domain", "libvirt domain"),
