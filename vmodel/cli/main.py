@@ -40,6 +40,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     ),
     "fit": ("vmodel.cli.fit", "fit_command", "Parameters from measurements."),
     "validate": ("vmodel.cli.validate", "validate_command", "Measured against predicted, out of sample too."),
+    "measure": (
+        "vmodel.cli.measure",
+        "measure_command",
+        "This host measured with iperf3, netperf and sockperf, and a profile of it.",
+    ),
     "diagnose": (
         "vmodel.cli.diagnose",
         "diagnose_command",
