@@ -40,6 +40,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     ),
     "fit": ("vmodel.cli.fit", "fit_command", "Parameters from measurements."),
     "validate": ("vmodel.cli.validate", "validate_command", "Measured against predicted, out of sample too."),
+    "suggest": (
+        "vmodel.cli.suggest",
+        "suggest_command",
+        "Which measurement to take next, as ready commands, and what it would narrow.",
+    ),
     "measure": (
         "vmodel.cli.measure",
         "measure_command",

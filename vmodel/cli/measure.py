@@ -30,21 +30,22 @@ from vmodel.measure.ground import Ground, GroundError
 from vmodel.measure.session import Limits, Placement, Run, configurations, ending_on_signals, measure, within
 from vmodel.measure.tools import TOOLS, installed, version
 from vmodel.report.measured import Measured, measured_json, measured_lines
+from vmodel.units import BPS_PER_MBPS
 
 NO = 1
 NAME = re.compile(r"[^a-z0-9]+")
 
 
 def _iperf3(text: str) -> float:
-    return float(json.loads(text)["end"]["sum_received"]["bits_per_second"]) / 1e6
+    return float(json.loads(text)["end"]["sum_received"]["bits_per_second"]) / BPS_PER_MBPS
 
 
 def _sockperf(text: str) -> float:
-    return 2 * float(re.search(r"Summary: Latency is\s+([\d.]+)", text)[1])
+    return 2 * float(text.split("Summary: Latency is")[1].split()[0])
 
 
 def _netperf(text: str) -> float:
-    return float([l.split() for l in text.splitlines() if len(l.split()) == 6][-1][5])
+    return float([line.split() for line in text.splitlines() if len(line.split()) == 6][-1][5])
 
 
 READERS: Mapping[str, Callable[[str], float]] = {"iperf3": _iperf3, "sockperf": _sockperf, "netperf": _netperf}
@@ -165,7 +166,7 @@ def _values(runs: Sequence[Run]) -> Iterator[tuple[int, float]]:
     for run in runs:
         try:
             value = READERS[run.configuration.tool.name](run.output)
-        except Exception:
+        except (ValueError, KeyError, IndexError):
             continue
         if value > 0 and math.isfinite(value):
             yield run.number, value
