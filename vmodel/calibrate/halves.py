@@ -13,7 +13,8 @@ from vmodel.calibrate.design import design, evaluate, moved_by
 from vmodel.calibrate.fit import Fit, fit
 from vmodel.calibrate.profile_file import as_profile
 from vmodel.core.records import Observation, Profile
-from vmodel.solve.solver import NORMAL_90, UNSEEN_LOG_SD
+from vmodel.solve.doubt import UNSEEN_LOG_SD
+from vmodel.solve.solver import NORMAL_90
 
 Array = NDArray[np.float64]
 FEWEST = 4  # configurations, two for each half

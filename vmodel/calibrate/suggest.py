@@ -20,7 +20,8 @@ from vmodel.calibrate.fit import Fit, fit
 from vmodel.calibrate.profile_file import as_profile
 from vmodel.core.records import Observation, Profile, Scenario
 from vmodel.errors import FitError
-from vmodel.solve.solver import NORMAL_90, model_variance
+from vmodel.solve.doubt import model_variance
+from vmodel.solve.solver import NORMAL_90
 
 Array = NDArray[np.float64]
 RUN_NOISE = 0.05  # relative, of one run where nothing better is known
