@@ -196,3 +196,18 @@ def test_the_command_tells_the_verdict_first_and_exits_by_it(tmp_path, capsys):
     assert (code, out, err.count("\n")) == (2, "", 1)
     code, out, err = ran(files["before"], files["odd"], "--profile", "generik")
     assert (code, out) == (2, "") and "generic" in err
+
+
+def test_outputs_of_tools_are_taken_as_well_as_observation_files(tmp_path, capsys):
+    summary = "sockperf: == version #3.7-no.git == \nsockperf: Summary: Latency is {:.3f} usec\n"
+    files = []
+    for name, half in (("before", 30.0), ("after", 60.0)):
+        files.append(tmp_path / f"{name}.txt")
+        files[-1].write_text(summary.format(half))
+    code = main(["diagnose", *map(str, files), "--path", "virtio-vhost", "--topology", "host-vm", "--json"])
+    record = json.loads(capsys.readouterr().out)
+    assert code in (0, 1)
+    assert record["figures"][0]["before"] == pytest.approx(60.0, rel=1e-3)
+    assert record["figures"][0]["change"] == pytest.approx(1.0, rel=1e-3)
+    assert main(["diagnose", *map(str, files)]) == 2
+    assert "--path" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_a_run_that_fails_keeps_what_it_said_and_becomes_no_row():
     broken = fake("import sys; sys.exit('cannot connect')")
     run = one_run(0, 0, Configuration(course=HERE, tool=broken, size=1), LIMITS, None)
     assert run.code != 0 and "cannot connect" in run.complaint
-    assert study.rows([run], {}, "x") == []
+    assert study.with_spread([run], {}) == []
     assert study.failures([run], {}) == {"fake on loopback": "1 of 1 runs gave nothing: cannot connect"}
 
 
@@ -98,7 +98,8 @@ def test_a_server_ends_with_its_block_even_if_it_ignores_the_first_signal():
 def test_rows_carry_the_spread_of_their_repeats():
     tool = fake("print(1)")
     runs = [one_run(k, k, Configuration(course=HERE, tool=tool, size=64), LIMITS, None) for k in range(2)]
-    rows = study.rows(runs, {0: 100.0, 1: 110.0}, "mine")
+    made = {number: {**study.known(runs[number], "mine"), "value": value} for number, value in ((0, "100"), (1, "110"))}
+    rows = study.with_spread(runs, made)
     assert [row["value"] for row in rows] == ["100", "110"]
     assert float(rows[0]["sd"]) == pytest.approx(100 * 0.0674, rel=0.01)  # ln 1.1 over the root of 2
     assert rows[0]["mtu"] == "65535" and rows[0]["message_bytes"] == "64"

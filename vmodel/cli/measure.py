@@ -1,7 +1,5 @@
 """`vmodel measure`: the parts of other packages put together, since they do not know each other."""
 
-import json
-import math
 import os
 import re
 import secrets
@@ -11,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,37 +17,25 @@ import click
 
 from vmodel.calibrate.dataset import parse_rows
 from vmodel.calibrate.fit import fit
+from vmodel.calibrate.generic import told_machine
 from vmodel.calibrate.halves import halves, repeat_spread
 from vmodel.calibrate.profile_file import tables_of, text_of
+from vmodel.cli.fit import started as begun
 from vmodel.cli.options import json_option
-from vmodel.cli.output import as_csv, say, say_json
-from vmodel.errors import ConfigError, Fault, nearest
-from vmodel.library.profile import FORMAT, from_tables
+from vmodel.cli.output import say, say_json
+from vmodel.errors import ConfigError, Fault, VmodelError, nearest
+from vmodel.ingest.read import read
+from vmodel.ingest.rows import as_rows, as_text
+from vmodel.library.profile import profile as read_profile
 from vmodel.measure import machine, study
 from vmodel.measure.courses import LAYOUTS, Course, own, vsock_missing
 from vmodel.measure.ground import Ground, GroundError
 from vmodel.measure.session import Limits, Placement, Run, configurations, ending_on_signals, measure, within
 from vmodel.measure.tools import TOOLS, installed, version
 from vmodel.report.measured import Measured, measured_json, measured_lines
-from vmodel.units import BPS_PER_MBPS
 
 NO = 1
 NAME = re.compile(r"[^a-z0-9]+")
-
-
-def _iperf3(text: str) -> float:
-    return float(json.loads(text)["end"]["sum_received"]["bits_per_second"]) / BPS_PER_MBPS
-
-
-def _sockperf(text: str) -> float:
-    return 2 * float(text.split("Summary: Latency is")[1].split()[0])
-
-
-def _netperf(text: str) -> float:
-    return float([line.split() for line in text.splitlines() if len(line.split()) == 6][-1][5])
-
-
-READERS: Mapping[str, Callable[[str], float]] = {"iperf3": _iperf3, "sockperf": _sockperf, "netperf": _netperf}
 
 
 @click.command("measure")
@@ -124,13 +111,13 @@ def measure_command(
                 click.echo(f"vmodel: {what}: {why}", err=True)
             return NO
         runs = measure(within(configurations(courses, there), limits), limits, placement, told)
-    values = dict(_values(runs))
+    rows = _rows(runs, name)
     session = study.Session(
         name=name, started=started, seconds=(datetime.now(UTC) - started).total_seconds(), facts=facts,
         versions={tool.name: version(tool) for tool in there}, limits=limits, placement=placement, left_out=left_out,
-        failed=study.failures(runs, values),
+        failed=study.failures(runs, rows),
     )  # fmt: skip
-    found = _concluded(session, runs, values)
+    found = _concluded(session, runs, rows)
     _write(folder, session, runs, found)
     if as_json:
         say_json(measured_json(found, str(folder)))
@@ -161,21 +148,28 @@ def _courses(ground: Ground, wanted: Sequence[str], left_out: dict[str, str]) ->
     left_out["vsock"] = why or "none of the tools speaks vsock"
 
 
-def _values(runs: Sequence[Run]) -> Iterator[tuple[int, float]]:
-    """The figure of every run that has one."""
+def _rows(runs: Sequence[Run], name: str) -> dict[int, dict[str, str]]:
+    """The row of every run whose output holds a result, by its number."""
+    found = {}
     for run in runs:
+        place = study.raw_name(run)
         try:
-            value = READERS[run.configuration.tool.name](run.output)
-        except (ValueError, KeyError, IndexError):
-            continue
-        if value > 0 and math.isfinite(value):
-            yield run.number, value
+            made = read(run.output.encode(), tool=run.configuration.tool.name)
+            found[run.number] = as_rows(made, place, study.known(run, name))[0]
+        except VmodelError:
+            continue  # what the tool said is kept beside the study, and told as a failure
+    return found
 
 
-def _concluded(session: study.Session, runs: Sequence[Run], values: Mapping[int, float]) -> Measured:
-    text = as_csv(study.rows(runs, values, session.name))
+def _concluded(session: study.Session, runs: Sequence[Run], made: Mapping[int, dict[str, str]]) -> Measured:
+    text = as_text(study.with_spread(runs, made))
     rows = parse_rows(text, "observations.csv")
-    seed = from_tables({"format": FORMAT, **study.seed_tables(session)}, "profile.toml")
+    facts = session.facts
+    prior = told_machine(
+        read_profile("generic"), clock_ghz=float(facts["clock_ghz"]), year=session.started.year,
+        mitigations=facts["mitigations"] != machine.NO_MITIGATION,
+    )  # fmt: skip
+    seed = replace(begun(prior, rows, session.name), title=study.title(session))
     fitted = fit(rows, seed)
     return Measured(
         session=session, text=text, rows=rows, spread=repeat_spread(rows), fitted=fitted,

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from vmodel.calibrate.candidates import METRICS
-from vmodel.calibrate.dataset import read_rows
 from vmodel.calibrate.suggest import achieved, suggest
 from vmodel.cli.options import Question, case_of, collect, complete, json_option, scenario_options
 from vmodel.cli.output import say, say_json
+from vmodel.cli.rows import compared
 from vmodel.core.records import Scenario
 from vmodel.errors import ConfigError, Fault, nearest
 from vmodel.library import tables
@@ -29,7 +29,9 @@ AGAINST = " vs "
     help="a path that cannot be measured; repeatable",
 )  # fmt: skip
 @click.option(
-    "--after", metavar="FILE", help="observations that were taken since: what they brought, beside what was expected"
+    "--after",
+    metavar="FILE",
+    help="measurements taken since (CSV, or what ingest reads): what they brought, beside what was expected",
 )
 @json_option
 def suggest_command(
@@ -43,9 +45,7 @@ def suggest_command(
     _check_without(without)
     known = targets[0].profile
     if after is not None:
-        rows = [row for row in read_rows(Path(after)) if not row.excluded]
-        if not rows:
-            raise ConfigError([Fault(file=after, key="", expected="at least one row that is not excluded")])
+        rows = compared(Path(after), {"path": targets[0].path, "topology": targets[0].topology})
         brought, metric = achieved(targets, known, rows), METRICS[targets[0].workload]
         if as_json:
             say_json(achieved_json(brought, targets, metric))

@@ -7,6 +7,7 @@ from pathlib import Path
 from vmodel.units import BYTES_PER_GIB, BYTES_PER_KIB
 
 MHZ_PER_GHZ = 1e-3
+NO_MITIGATION = "none in force"
 UNKNOWN_CLOCK_GHZ = 2.4  # the clock at which the priors hold
 
 
@@ -71,7 +72,7 @@ def facts() -> dict[str, str | int | float]:
     if memory and memory[0].isdigit():
         found["memory_gib"] = round(int(memory[0]) * BYTES_PER_KIB / BYTES_PER_GIB, 1)
     weak = sorted(p.name for p in Path("/sys/devices/system/cpu/vulnerabilities").glob("*") if _mitigated(p))
-    found["mitigations"] = ", ".join(weak) or "none in force"
+    found["mitigations"] = ", ".join(weak) or NO_MITIGATION
     return found
 
 

@@ -8,12 +8,9 @@ from datetime import datetime
 from statistics import median, stdev
 from typing import Any
 
+from vmodel.measure.machine import NO_MITIGATION
 from vmodel.measure.session import Limits, Placement, Run
 
-HEAD = (
-    "id", "path", "topology", "workload", "message_bytes", "metric", "value", "sd", "mtu", "tso", "gro", "nodelay",
-    "instrument", "session", "series", "profile", "source", "note",
-)  # fmt: skip
 OPEN = (
     "what else ran on the host at the time",
     "power states and frequency scaling",
@@ -44,30 +41,34 @@ def raw_name(run: Run) -> str:
 
 
 def _cell(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:.9g}" if isinstance(value, float) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def rows(runs: Sequence[Run], values: Mapping[int, float], name: str) -> list[dict[str, str]]:
-    """One row of an observation CSV for each run that measured something; values: by number of the run.
+def known(run: Run, name: str) -> dict[str, str]:
+    """What we know of a run's row beside what its output tells: how it was laid, and where the output is kept."""
+    c = run.configuration
+    knobs = {**c.course.knobs, **(c.tool.knobs or {})}
+    return {
+        "id": f"{name}-{run.number:04d}", "path": c.course.path, "topology": "loopback", "workload": c.tool.workload,
+        "direction": "", "message_bytes": str(c.size), "session": f"{name}/{run.round}",
+        "series": f"{c.course.path}/{c.tool.workload}/{c.tool.name}", "profile": name, "source": raw_name(run),
+        **{knob: _cell(value) for knob, value in knobs.items()},
+    }  # fmt: skip
 
-    sd is what the repeats of a configuration spread, never below the median spread of all: few repeats agree by chance.
+
+def with_spread(runs: Sequence[Run], rows: Mapping[int, dict[str, str]]) -> list[dict[str, str]]:
+    """The rows in the order of the runs, each with the spread of its configuration's repeats as sd.
+
+    Never below the median spread of all: few repeats agree by chance.
     """
-    spread = spreads(runs, values)
+    spread = spreads(runs, rows)
     usual = median(spread.values()) if spread else 0.0
     out = []
     for run in runs:
-        if run.number not in values:
-            continue
-        c, value = run.configuration, values[run.number]
-        noise = max(spread.get(place(run), 0.0), usual)
-        cells: dict[str, Any] = {
-            "id": f"{name}-{run.number:04d}", "path": c.course.path, "topology": "loopback",
-            "workload": c.tool.workload, "message_bytes": c.size, "metric": c.tool.metric,
-            "value": value, "sd": noise * value if noise else "", **c.course.knobs, **(c.tool.knobs or {}),
-            "instrument": c.tool.name, "session": f"{name}/{run.round}",
-            "series": f"{c.course.path}/{c.tool.workload}/{c.tool.name}", "profile": name, "source": raw_name(run),
-        }  # fmt: skip
-        out.append({key: _cell(cells[key]) if key in cells else "" for key in HEAD})
+        if run.number in rows:
+            row = rows[run.number]
+            noise = max(spread.get(place(run), 0.0), usual) * float(row["value"])
+            out.append({**row, "sd": f"{noise:.6g}" if noise else ""})
     return out
 
 
@@ -77,19 +78,19 @@ def place(run: Run) -> tuple[str, str, int]:
     return c.course.path, c.tool.name, c.size
 
 
-def spreads(runs: Sequence[Run], values: Mapping[int, float]) -> dict[tuple[str, str, int], float]:
+def spreads(runs: Sequence[Run], rows: Mapping[int, Mapping[str, str]]) -> dict[tuple[str, str, int], float]:
     """Standard deviation of the logarithm over the repeats of each configuration that has any."""
     found: dict[tuple[str, str, int], list[float]] = {}
     for run in runs:
-        if run.number in values:
-            found.setdefault(place(run), []).append(math.log(values[run.number]))
+        if run.number in rows:
+            found.setdefault(place(run), []).append(math.log(float(rows[run.number]["value"])))
     return {key: stdev(logs) for key, logs in found.items() if len(logs) > 1}
 
 
-def failures(runs: Sequence[Run], values: Mapping[int, float]) -> dict[str, str]:
+def failures(runs: Sequence[Run], rows: Mapping[int, Mapping[str, str]]) -> dict[str, str]:
     """Tool and path of runs that measured nothing -> how many, and the last words of the first."""
     out: dict[str, str] = {}
-    bad = [run for run in runs if run.number not in values]
+    bad = [run for run in runs if run.number not in rows]
     for run in bad:
         c = run.configuration
         name = f"{c.tool.name} on {c.course.path}"
@@ -138,19 +139,17 @@ def source_toml(s: Session, noise: float) -> str:
     )  # fmt: skip
 
 
-def seed_tables(s: Session) -> dict[str, Any]:
-    """What a fit is told about this machine: the content of profile.toml."""
-    cpu, kernel = str(s.facts["cpu"]), str(s.facts["kernel"])
-    return {
-        "name": s.name,
-        "title": f"{cpu}, Linux {kernel}, measured {s.started:%Y-%m-%d}",
-        "clock_ghz": float(s.facts["clock_ghz"]),
-        "machine": {"cpu": cpu, "kernel": kernel},
-    }
+def title(s: Session) -> str:
+    """The machine and the day, on one line."""
+    return f"{s.facts['cpu']}, Linux {s.facts['kernel']}, measured {s.started:%Y-%m-%d}"
 
 
 def seed_toml(s: Session) -> str:
-    """The text of profile.toml."""
-    tables = seed_tables(s)
-    head = {key: value for key, value in tables.items() if key != "machine"}
-    return "\n".join([*_lines(head), "", "[machine]", *_lines(tables["machine"]), ""])
+    """The text of profile.toml: what a fit is told about this machine."""
+    facts = s.facts
+    head = {"name": s.name, "title": title(s), "clock_ghz": float(facts["clock_ghz"])}
+    machine = {
+        "cpu": facts["cpu"], "kernel": facts["kernel"], "year": s.started.year,
+        "mitigations": facts["mitigations"] != NO_MITIGATION,
+    }  # fmt: skip
+    return "\n".join([*_lines(head), "", "[machine]", *_lines(machine), ""])
