@@ -15,6 +15,8 @@ from vmodel.calibrate.evidence import PACKAGE, load
 from vmodel.calibrate.fit import Fit, fit
 from vmodel.calibrate.outcome import KEPT, NOT_IDENTIFIED, OK
 from vmodel.calibrate.profile_file import tables_of, tables_of_profile, text_of, write
+from vmodel.cli.options import plot_option
+from vmodel.cli.output import check_plot, write_figure
 from vmodel.core.records import Observation, Profile
 from vmodel.errors import ConfigError, Fault
 from vmodel.library.profile import profile as read_profile
@@ -105,6 +107,7 @@ def _fit_record(f: Fit) -> dict[str, Any]:
 @click.option("--calibration", type=click.Path(path_type=Path), help="Folder with study folders.")
 @click.option("--pool", is_flag=True, help="Learn the generic profile from all studies.")
 @click.option("--write", "in_place", is_flag=True, help="Rewrite the shipped profiles (in a checkout).")
+@plot_option("each cost before and after the fit (with FILE)")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def fit_command(
     *,
@@ -118,13 +121,17 @@ def fit_command(
     calibration: Path | None,
     pool: bool,
     in_place: bool,
+    plot: str | None,
     as_json: bool,
 ) -> int:
     """Fit parameters to FILE, or refit all shipped profiles to the evidence and compare them with what ships."""
+    check_plot(plot)
+    if plot is not None and (file is None or known is not None):
+        raise ConfigError([Fault(file="", key="--plot", value=plot, expected="a FILE of measurements to fit")])
     if file is not None:
         if known is not None:
             return _update_file(file, known, output, as_json)
-        return _fit_file(file, prior, (clock, year, mitigations), output, as_json)
+        return _fit_file(file, prior, (clock, year, mitigations), output, plot=plot, as_json=as_json)
     if known is not None:
         raise ConfigError([Fault(file="fit", key="--update", value=known, expected="a FILE of new rows beside it")])
     if pool:
@@ -195,7 +202,13 @@ def _target(output: Path | None) -> None:
 
 
 def _fit_file(
-    file: Path, prior: str, facts: tuple[float | None, int | None, bool | None], output: Path | None, as_json: bool
+    file: Path,
+    prior: str,
+    facts: tuple[float | None, int | None, bool | None],
+    output: Path | None,
+    *,
+    plot: str | None,
+    as_json: bool,
 ) -> int:
     from vmodel.calibrate.generic import told_machine
 
@@ -207,6 +220,10 @@ def _fit_file(
     f = fit(rows, started(before, rows, name))
     if output is not None:
         write(output, text_of(tables_of(f, file.stem)))
+    if plot is not None:
+        from vmodel.report.judged import learned_of, posterior_figure
+
+        write_figure(plot, posterior_figure(learned_of(f.estimates), f"{name}: {len(rows)} rows on {prior}"))
     if as_json:
         click.echo(json.dumps(_fit_record(f), indent=2, sort_keys=True))
     else:

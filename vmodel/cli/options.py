@@ -70,6 +70,11 @@ def output_option(endings: str) -> Callable[[F], F]:
     return click.option("-o", "--output", metavar="FILE", help=f"write a file by its ending ({endings})")
 
 
+def plot_option(about: str) -> Callable[[F], F]:
+    """The --plot flag."""
+    return click.option("--plot", metavar="FILE", help=f"draw {about} (png, svg or pdf by its ending)")
+
+
 def _knob_option(name: str, flag: str) -> Callable[[F], F]:
     knob = tables.knobs()[name]
     if knob.kind == "switch":

@@ -46,6 +46,21 @@ def ending(path: str | None, known: Sequence[str], key: str = "-o") -> str | Non
     return found
 
 
+PICTURES = ("png", "svg", "pdf")
+
+
+def check_plot(path: str | None) -> None:
+    """A fault if --plot names a file that no figure can be written to. Checked before anything is computed."""
+    ending(path, PICTURES, "--plot")
+
+
+def write_figure(path: str, figure: Any) -> None:
+    """Write a matplotlib figure by the ending of its file."""
+    from vmodel.report.figures import picture
+
+    write(path, picture(figure, Path(path).suffix.removeprefix(".").lower()))
+
+
 def write(path: str, content: str | bytes) -> None:
     """Write a file completely or not at all: beside its place, then renamed."""
     target = Path(path)

@@ -4,23 +4,32 @@ from typing import Any
 
 import click
 
-from vmodel.cli.options import asked, json_option, output_option, scenario_options
-from vmodel.cli.output import as_csv, as_json_text, ending, flat, say, say_json, write
+from vmodel.cli.options import asked, json_option, output_option, plot_option, scenario_options
+from vmodel.cli.output import as_csv, as_json_text, check_plot, ending, flat, say, say_json, write, write_figure
 from vmodel.solve.solver import predict
+
+FIGURES = ("waterfall", "tornado", "path")
 
 
 @click.command("predict")
 @scenario_options()
+@plot_option("where the time goes, or another --figure")
+@click.option("--figure", type=click.Choice(FIGURES), default=FIGURES[0], show_default=True, help="what --plot draws")
 @json_option
 @output_option("csv, json, md")
-def predict_command(as_json: bool, output: str | None, **flags: Any) -> None:
+def predict_command(*, plot: str | None, figure: str, as_json: bool, output: str | None, **flags: Any) -> None:
     """Latency, throughput, rates, CPU and bottleneck of one configuration.
 
     Without profile and topology those are taken on which the path is best known, and the answer says so.
     """
     kind = ending(output, ("csv", "json", "md"))
+    check_plot(plot)
     scenario, given = asked(flags)
     prediction = predict(scenario)
+    if plot is not None:
+        from vmodel.report.single import DRAWINGS
+
+        write_figure(plot, DRAWINGS[figure](prediction))
     if as_json or kind in ("csv", "json"):
         from vmodel.report.record import as_json as record_of
 
@@ -29,7 +38,7 @@ def predict_command(as_json: bool, output: str | None, **flags: Any) -> None:
             say_json(record)
         if output is not None and kind != "md":
             write(output, as_json_text(record) if kind == "json" else as_csv([flat(record)]))
-    if kind == "md" or not (as_json or output):
+    if kind == "md" or not (as_json or output or plot):
         from vmodel.report.text import prediction_lines, prediction_markdown
         from vmodel.solve.explain import idle_settings
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from vmodel.cli.options import Question, collect, json_option, output_option, scenario_options
-from vmodel.cli.output import as_csv, as_json_text, ending, say, say_json, write
+from vmodel.cli.options import Question, collect, json_option, output_option, plot_option, scenario_options
+from vmodel.cli.output import PICTURES, as_csv, as_json_text, check_plot, ending, say, say_json, write, write_figure
 from vmodel.core.records import Scenario
 from vmodel.errors import ConfigError, Fault
 from vmodel.report import swept
@@ -15,7 +15,6 @@ from vmodel.sweep.axis import faults_of
 from vmodel.sweep.engine import Sweep, in_memory
 from vmodel.sweep.grid import NUMBERS, Grid, grid, wanted_columns
 
-PICTURES = ("png", "svg", "pdf")
 TABLES = ("csv", "json", "md")
 
 
@@ -28,7 +27,7 @@ TABLES = ("csv", "json", "md")
     help="what varies: a,b,c or a:b:step or a..b/n (@log: by equal factors); repeatable, the first is the slowest",
 )
 @click.option("--columns", metavar="NAME,...", help="answers wanted, and nothing else computed; `regime` is slow")
-@click.option("--plot", metavar="FILE", help="the figure that suits what varies (png, svg, pdf)")
+@plot_option("the figure that suits what varies")
 @click.option("--answer", metavar="NAME", help="the column that --plot shows")
 @click.option(
     "--measured", metavar="FILE", type=click.Path(path_type=Path), help="observations (csv) to draw over the prediction"
@@ -51,8 +50,7 @@ def sweep_command(
     curve where only the load varies, a map of regimes over two settings, else lines with 90 % intervals.
     """
     kind = ending(output, (*TABLES, *PICTURES))
-    if plot is not None:
-        ending(plot, PICTURES, "--plot")
+    check_plot(plot)
     if kind in PICTURES:
         plot, output, kind = plot or output, None, None
     g = _laid_out(vary, columns, flags)
@@ -116,7 +114,6 @@ def _run(g: Grid) -> Sweep:
 
 
 def _draw(s: Sweep, plot: str, answer: str | None, measured: Path | None) -> None:
-    from vmodel.report.figures import picture
     from vmodel.report.pictures import default_answer, sweep_picture
 
     rows: Any = ()
@@ -124,8 +121,7 @@ def _draw(s: Sweep, plot: str, answer: str | None, measured: Path | None) -> Non
         from vmodel.calibrate.dataset import read_rows
 
         rows = [row for row in read_rows(measured) if not row.excluded]
-    made = sweep_picture(s, answer or default_answer(s.grid), rows)
-    write(plot, picture(made, Path(plot).suffix.removeprefix(".").lower()))
+    write_figure(plot, sweep_picture(s, answer or default_answer(s.grid), rows))
 
 
 def _write(s: Sweep, output: str, kind: str | None) -> None:

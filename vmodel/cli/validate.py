@@ -1,7 +1,7 @@
 """The command that compares measured with predicted: a file, all evidence, few rows given, one profile with another."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ import click
 from vmodel.calibrate.dataset import read_rows
 from vmodel.calibrate.evidence import load
 from vmodel.cli.fit import started, told
-from vmodel.cli.output import ending, write
+from vmodel.cli.options import plot_option
+from vmodel.cli.output import check_plot, ending, write, write_figure
 from vmodel.core.records import Profile
 from vmodel.errors import ConfigError, Fault
 from vmodel.library.profile import profile as read_profile
@@ -31,6 +32,7 @@ LARGEST_RECORD_BYTES = 64 << 20
     "--transfer", is_flag=True, help="Also: leave each study out of everything; predict it from 0 and 5 rows."
 )
 @click.option("-o", "--output", metavar="PAGE", help="Write the accuracy page of all evidence (.md).")
+@plot_option("predicted over measured, a panel for each metric of each data set")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def validate_command(
     *,
@@ -41,9 +43,11 @@ def validate_command(
     calibration: Path | None,
     transfer: bool,
     output: str | None,
+    plot: str | None,
     as_json: bool,
 ) -> int:
     """Compare measured with predicted: FILE against a profile, or all evidence, in and out of sample."""
+    check_plot(plot)
     if file is None and few:
         raise ConfigError([Fault(file="validate", key="--few-shot", expected="a FILE whose rows are to be predicted")])
     if file is None and profile_name is not None:
@@ -64,10 +68,10 @@ def validate_command(
         )
     before: Mapping[str, Any] | None = saved
     if file is not None and known is not None:
-        record = _file(file, known, few)
-        before = before if other is None else _file(file, other, False)
+        record = _file(file, known, few, plot)
+        before = before if other is None else _file(file, other, False, None)
     else:
-        record = _evidence(calibration)
+        record = _evidence(calibration, plot)
         if transfer:
             record["transfer"] = _transferred(calibration)
     if before is not None:
@@ -80,14 +84,16 @@ def validate_command(
     return 0
 
 
-def _file(file: Path, known: Profile, few: bool) -> dict[str, Any]:
+def _file(file: Path, known: Profile, few: bool, plot: str | None) -> dict[str, Any]:
     from vmodel.calibrate.validate import compare_rows, report  # scikit-learn is slow to load
 
     everything = read_rows(file)
     rows = [row for row in everything if not row.excluded]
     if not rows:
         raise ConfigError([Fault(file=str(file), key="", expected="at least one row that is not excluded")])
-    record = report([compare_rows(file.stem, rows, len(everything) - len(rows), known)])
+    result = compare_rows(file.stem, rows, len(everything) - len(rows), known)
+    _draw([result], plot)
+    record = report([result])
     if few:
         from dataclasses import asdict
 
@@ -99,14 +105,24 @@ def _file(file: Path, known: Profile, few: bool) -> dict[str, Any]:
     return record
 
 
-def _evidence(calibration: Path | None) -> dict[str, Any]:
+def _evidence(calibration: Path | None, plot: str | None) -> dict[str, Any]:
     from vmodel.calibrate.validate import report, validate_study
 
     found = load(calibration)
     length = sum(len({r.series for r in s.compared}) + len(s.compared) for s in found)
     with told("leaving out", length) as step:
         results = [validate_study(study, step) for study in found]
+    _draw(results, plot)
     return report(results)
+
+
+def _draw(results: Sequence[Any], plot: str | None) -> None:
+    """Measured against predicted as a figure, if one was asked for."""
+    if plot is not None:
+        from vmodel.report.judged import judged_of, measured_figure
+
+        panels = [p for r in results for p in judged_of(r.name, r.rows, r.inside.logs, r.inside.sd)]
+        write_figure(plot, measured_figure(panels))
 
 
 def _points(calibration: Path | None) -> tuple[Any, ...]:

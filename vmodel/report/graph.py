@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import networkx
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from vmodel.core.records import Prediction, StageShare
 from vmodel.report.text import question
-from vmodel.units import US_PER_S
+from vmodel.units import PERCENT_PER_ONE, US_PER_S
 
 LINK = ("wire", "propagation", "embedded_switch", "bridge")
 NOT_A_STAGE = ("queueing", "full_ring", "moderation_wait")
@@ -18,6 +20,8 @@ BOX, GAP, STEP, SPACE = 2.3, 0.55, 1.0, 0.62  # width, between columns, from row
 SHADES = ("#dbe9f6", "#f1f1f1", "#fde8cf")
 PLAIN, BUSY = "#ffffff", "#0072b2"
 INCHES = 0.82
+DARK = 0.6  # busy share from which the writing in a box is white
+SCALE = ScalarMappable(Normalize(0, PERCENT_PER_ONE), "Blues")  # one hue: darkness alone tells the share
 
 
 def stages(p: Prediction, leg: str) -> list[StageShare]:
@@ -37,7 +41,10 @@ def digraph(p: Prediction, leg: str) -> networkx.DiGraph:
     owners = [r.owner for r in rows]
     for i, r in enumerate(rows):
         group = "link" if r.stage in LINK and owners[0] != owners[-1] and _between(rows, i) else r.owner
-        graph.add_node(f"{leg}{i}", stage=r.stage, end=group, resource=r.resource, us=r.seconds * US_PER_S, leg=leg)
+        graph.add_node(
+            f"{leg}{i}", stage=r.stage, end=group, resource=r.resource, us=r.seconds * US_PER_S, leg=leg,
+            busy=p.busy.get(r.resource) if r.resource else None,
+        )  # fmt: skip
         if i:
             graph.add_edge(f"{leg}{i - 1}", f"{leg}{i}")
     return graph
@@ -108,7 +115,7 @@ def _layout(graph: networkx.DiGraph) -> tuple[dict[str, tuple[float, float]], li
 
 
 def path_figure(p: Prediction, leg: str = "there") -> Figure:
-    """One way as a picture: a box for each stage with its resource and mean time, a frame for each end."""
+    """One way as a picture: a box for each stage with its resource, how busy that is, and the mean time."""
     graph = digraph(p, leg)
     places, frames = _layout(graph)
     right, tallest = max(f[2] for f in frames), max(f[3] for f in frames)
@@ -133,6 +140,9 @@ def path_figure(p: Prediction, leg: str = "there") -> Figure:
     axes.set_ylim(-STEP * (tallest - 1) - 0.7, top + 0.15)
     axes.set_axis_off()
     axes.set_title(f"{question(p.scenario)}, way {leg}", fontsize=10, wrap=True)
+    bar = figure.colorbar(SCALE, ax=axes, location="bottom", shrink=0.35, aspect=40, pad=0.01)
+    bar.set_label("busy share of the resource [%]", fontsize=8)
+    bar.ax.tick_params(labelsize=7)
     return figure
 
 
@@ -140,14 +150,24 @@ def _box(axes: Any, data: dict[str, Any], x: float, y: float) -> None:
     busy = data["resource"] is not None
     axes.add_patch(
         FancyBboxPatch(
-            (x, y - 0.36), BOX, 0.72, boxstyle=f"round,pad=0,rounding_size={0.06 if busy else 0.3}", facecolor=PLAIN,
-            edgecolor=BUSY if busy else "#777777", linewidth=1.2 if busy else 0.9,
+            (x, y - 0.36), BOX, 0.72, boxstyle=f"round,pad=0,rounding_size={0.06 if busy else 0.3}",
+            facecolor=_fill(data), edgecolor=BUSY if busy else "#777777", linewidth=1.2 if busy else 0.9,
             linestyle="-" if busy else "--", zorder=2,
         )
     )  # fmt: skip
-    axes.text(x + BOX / 2, y + 0.12, data["stage"], ha="center", va="center", fontsize=8, fontweight="bold", zorder=3)
-    under = f"{data['resource'] or 'delay'}, {data['us']:.2f} us"
-    axes.text(x + BOX / 2, y - 0.16, under, ha="center", va="center", fontsize=6.3, zorder=3)
+    ink = "white" if busy and (data["busy"] or 0.0) > DARK else "black"
+    share = f", {data['busy']:.0%}" if data["busy"] is not None else ""
+    axes.text(
+        x + BOX / 2, y + 0.12, data["stage"], ha="center", va="center", fontsize=8, fontweight="bold", color=ink,
+        zorder=3,
+    )  # fmt: skip
+    under = f"{data['resource'] or 'delay'}{share}, {data['us']:.2f} us"
+    axes.text(x + BOX / 2, y - 0.16, under, ha="center", va="center", fontsize=6.3, color=ink, zorder=3)
+
+
+def _fill(data: dict[str, Any]) -> Any:
+    """White where nobody works, else the darker the busier its resource is."""
+    return PLAIN if data["busy"] is None else SCALE.to_rgba(min(data["busy"], 1.0) * PERCENT_PER_ONE)
 
 
 def _arrow(axes: Any, a: tuple[float, float], b: tuple[float, float]) -> None:

@@ -53,12 +53,15 @@ def by_factors(values: Sequence[float]) -> bool:
     return max(ratios) - min(ratios) < 0.5 * max(ratios) or high > WIDE_RATIO * low
 
 
-def plain_logarithm(axis: Any) -> None:
-    """Figures as people write them on a logarithmic axis: 1, 2 and 5 times powers of ten, without exponents."""
+def plain_logarithm(axis: Any, many: float = MANY_DECADES) -> None:
+    """Figures as people write them on a logarithmic axis: 1, 2 and 5 times powers of ten, without exponents.
+
+    many: decades from which only powers of ten are labelled.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
     decades = math.log10(high / low) if low > 0 else 0.0
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < MANY_DECADES else (1,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.6g}"))
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < many else (1,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.10g}"))
     axis.set_minor_formatter(NullFormatter())

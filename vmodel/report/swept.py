@@ -66,6 +66,16 @@ def curves(g: Grid) -> dict[str, Curve]:
     return {name: load_curve(cell.scenario, CURVE_POINTS) for name, cell in zip(cell_names(g), g.cells, strict=True)}
 
 
+def title_of(s: Scenario) -> str:
+    """What is asked of one scenario, on one line: words, then the settings that were given."""
+    words = [s.path, s.topology, s.workload]
+    if s.workload != "rr" and s.topology in ONE_GUEST:
+        words.append(s.direction)
+    given = [f"{n} {knob_text(n, s.knobs[n])}" for n in dict.fromkeys(("size", *s.chosen))]
+    loaded = [f"load {load_text(s)}"] if s.workload == "packets" else []
+    return ", ".join([*words, *given, *loaded, f"on {s.profile.name}"])
+
+
 def title(g: Grid) -> str:
     """What is asked of all rows, on one line: words they share, then the settings that were given."""
     varied = {a.name for a in g.axes}
