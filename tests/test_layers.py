@@ -27,7 +27,9 @@ ONLY_IN = {
     "matplotlib": {"report"},
     "rich": {"report", "cli"},
     "click": {"cli"},
-    "scipy": {"calibrate", "plan", "solve"},
+    "scipy": {"calibrate", "plan", "solve", "sweep"},
+    "distributed": {"sweep"},
+    "pyarrow": {"sweep"},
 }
 MOST_LINES = 500
 MODULES = sorted(path.relative_to(HOME) for path in ROOT.rglob("*.py"))

@@ -67,7 +67,7 @@ def test_files_are_written_by_their_ending(capsys, tmp_path):
         )
         assert code == 0 and out == "" and "wrote" in err
     rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
-    assert [row["size"] for row in rows] == ["64.0", "128.0", "256.0"]
+    assert [row["size"] for row in rows] == ["64", "128", "256"]
     assert json.loads((tmp_path / "a.json").read_text())["rows"] == 3
     assert (tmp_path / "a.md").read_text().startswith("# vf")
     assert b"<svg" in (tmp_path / "a.svg").read_bytes()

@@ -1,21 +1,28 @@
 """`vmodel sweep`."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
 from vmodel.cli.options import Question, collect, json_option, output_option, plot_option, scenario_options
-from vmodel.cli.output import PICTURES, as_csv, as_json_text, check_plot, ending, say, say_json, write, write_figure
+from vmodel.cli.output import PICTURES, as_json_text, check_plot, ending, say, say_json, write, write_figure
 from vmodel.core.records import Scenario
 from vmodel.errors import ConfigError, Fault
 from vmodel.report import swept
+from vmodel.sweep import engine, store
 from vmodel.sweep.axis import faults_of
-from vmodel.sweep.engine import Sweep, in_memory
+from vmodel.sweep.draws import MOST_DRAWS
 from vmodel.sweep.grid import NUMBERS, Grid, grid, wanted_columns
 
-TABLES = ("csv", "json", "md")
+RECORDS = ("json", "md")
+LARGE = 8  # chunks from which all cores are used unless --workers says otherwise
+SHOWN_FROM = 20_000  # rows from which there is a progress bar
 
 
 @click.command("sweep")
@@ -32,45 +39,92 @@ TABLES = ("csv", "json", "md")
 @click.option(
     "--measured", metavar="FILE", type=click.Path(path_type=Path), help="observations (csv) to draw over the prediction"
 )
+@click.option(
+    "--draws",
+    metavar="N",
+    type=click.IntRange(0, MOST_DRAWS),
+    default=0,
+    help="90 % intervals by so many draws of the profile's costs, instead of by derivatives",
+)
+@click.option(
+    "--sobol", metavar="N", type=int, help="global sensitivity with N samples (a power of two) instead of a table"
+)
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="of --draws and --sobol"
+)
+@click.option(
+    "--workers", metavar="N", type=click.IntRange(1), help="processes of this machine [default: all if large]"
+)
+@click.option("--scheduler", metavar="ADDRESS|local", help="a Dask cluster: tcp://host:8786, or one of this machine")
 @json_option
-@output_option(", ".join((*TABLES, *PICTURES)))
+@output_option(", ".join((*store.TABLES, *RECORDS, *PICTURES)))
 def sweep_command(
     *,
-    vary: tuple[str, ...], columns: str | None, plot: str | None, answer: str | None, measured: Path | None,
-    as_json: bool, output: str | None, **flags: Any,
-) -> None:  # fmt: skip
+    vary: tuple[str, ...],
+    columns: str | None,
+    plot: str | None,
+    answer: str | None,
+    measured: Path | None,
+    draws: int,
+    sobol: int | None,
+    seed: int,
+    workers: int | None,
+    scheduler: str | None,
+    as_json: bool,
+    output: str | None,
+    **flags: Any,
+) -> int:
     """One or more settings over ranges: a table of answers, a file, a figure.
 
     \b
     vmodel sweep --path vf --vary rx_usecs=0:200:10
     vmodel sweep --path virtio-vhost --workload packets --vary load=2%..105%/50 --plot curve.png
     vmodel sweep --path vf --vary size=64..64KiB/60@log --vary rx_usecs=0..200/60 --plot map.png
+    vmodel sweep --path vf --vary size=1:65536:1 --vary rx_usecs=0:999:1 -o big.parquet
 
     A load without a unit, or in per cent, is a share of what the configuration can carry. Figures: a latency-load
     curve where only the load varies, a map of regimes over two settings, else lines with 90 % intervals.
+    A sweep into a file that was interrupted goes on where it stopped when the same command is given again.
     """
-    kind = ending(output, (*TABLES, *PICTURES))
+    kind = ending(output, (*store.TABLES, *RECORDS, *PICTURES))
     check_plot(plot)
     if kind in PICTURES:
         plot, output, kind = plot or output, None, None
-    g = _laid_out(vary, columns, flags)
-    found = _run(_with_columns(g, answer) if plot else g)
+    g = _laid_out(vary, columns, flags, needed=sobol is None)
+    if sobol is not None:
+        return _sensitivity(g, sobol, seed, (plot, as_json, output, kind))
+    if plot is not None:
+        g = _with_columns(g, answer)
+    g = replace(g, draws=draws, seed=seed)
+    with _runner(g, workers, scheduler) as runner, _progress(g.rows) as tell:
+        done = None
+        if output is not None and kind in store.TABLES:
+            done = engine.to_file(g, Path(output), runner or engine.here, tell)
+            if done.failures:
+                return _failed(done)
+        needed = plot is not None or as_json or output is None or kind in RECORDS
+        found = _in_memory(g, runner, tell) if needed else None
+    if done is not None:
+        _told(done, str(output))
+    if found is None:
+        return 0
     if plot is not None:
         _draw(found, plot, answer, measured)
     if as_json:
         say_json(swept.sweep_json(found))
     elif output is None and plot is None:
         say("\n".join(swept.sweep_lines(found)))
-    if output is not None:
-        _write(found, output, kind)
+    if kind in RECORDS and output is not None:
+        write(output, as_json_text(swept.sweep_json(found)) if kind == "json" else swept.sweep_markdown(found))
+    return 0
 
 
-def _laid_out(vary: tuple[str, ...], columns: str | None, flags: Mapping[str, Any]) -> Grid:
+def _laid_out(vary: tuple[str, ...], columns: str | None, flags: Mapping[str, Any], *, needed: bool) -> Grid:
     """The grid that the flags describe; every fault at once."""
     question = collect(flags)
     axes, faults = faults_of(vary)
     question.faults.extend(faults)
-    if not vary:
+    if not vary and needed:
         question.faults.append(Fault(file="", key="--vary", expected="something to vary, as rx_usecs=0:200:10"))
     for a in axes:
         if a.name in question.settings:
@@ -82,10 +136,10 @@ def _laid_out(vary: tuple[str, ...], columns: str | None, flags: Mapping[str, An
         question.faults.extend(error.faults)
     if question.faults:
         raise ConfigError(question.faults)
-    return grid(question.settings, axes, wanted, _resolver(question))
+    return grid(question.settings, axes, wanted, resolve=_resolver(question))
 
 
-def _resolver(question: Question) -> Any:
+def _resolver(question: Question) -> Callable[[Mapping[str, Any]], Scenario]:
     """How settings of one cell become a scenario, with faults placed at the flags that brought the values."""
 
     def resolve(settings: Mapping[str, Any]) -> Scenario:
@@ -100,8 +154,6 @@ def _resolver(question: Question) -> Any:
 
 def _with_columns(g: Grid, answer: str | None) -> Grid:
     """The grid with the columns that its figure is drawn from."""
-    from dataclasses import replace
-
     from vmodel.report.pictures import default_answer, needed_columns
 
     shown = answer or default_answer(g)
@@ -109,11 +161,60 @@ def _with_columns(g: Grid, answer: str | None) -> Grid:
     return replace(g, columns=tuple(dict.fromkeys((*g.columns, *needed_columns(g, shown)))))
 
 
-def _run(g: Grid) -> Sweep:
-    return in_memory(g)
+@contextmanager
+def _runner(g: Grid, workers: int | None, scheduler: str | None) -> Iterator[engine.Runner | None]:
+    """Where chunks are computed; None is this process without any files."""
+    if scheduler is not None:
+        with engine.cluster(scheduler) as client:
+            click.echo(f"dashboard: {client.dashboard_link}", err=True)
+            yield engine.on_dask(client)
+        return
+    if workers is None:
+        workers = engine.cores() if len(engine.jobs_of(g)) >= LARGE else 1
+    yield engine.on_cores(workers) if workers > 1 else None
 
 
-def _draw(s: Sweep, plot: str, answer: str | None, measured: Path | None) -> None:
+def _in_memory(g: Grid, runner: engine.Runner | None, tell: engine.Tell) -> engine.Sweep:
+    """All rows, computed here or by the runner with chunks in a folder that goes away."""
+    if runner is None:
+        return engine.in_memory(g, tell)
+    engine.check_memory(g)
+    with TemporaryDirectory(prefix="vmodel-sweep-") as place:
+        folder = store.Folder(Path(place))
+        done = engine.run(g, folder, runner, tell)
+        if done.failures:
+            raise done.failures[0]
+        return engine.from_folder(g, folder)
+
+
+@contextmanager
+def _progress(rows: int) -> Iterator[engine.Tell]:
+    """A progress bar over rows on a terminal's stderr, nothing elsewhere."""
+    if rows < SHOWN_FROM or not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    with click.progressbar(length=rows, label="sweeping", file=sys.stderr) as bar:
+        yield bar.update
+
+
+def _told(done: engine.Done, output: str) -> None:
+    if done.found and not done.computed:
+        click.echo(f"{output} is complete already: nothing computed", err=True)
+        return
+    resumed = f", {done.found} of {done.found + done.computed} chunks were there already" if done.found else ""
+    click.echo(f"wrote {output}{resumed}", err=True)
+
+
+def _failed(done: engine.Done) -> int:
+    """Tell of chunks that failed; the others stay on disk for the next run."""
+    for failure in done.failures:
+        click.echo(f"vmodel: {failure}", err=True)
+    total = done.found + done.computed + len(done.failures)
+    click.echo(f"{len(done.failures)} of {total} chunks failed, no table; the same command tries these again", err=True)
+    return 1
+
+
+def _draw(s: engine.Sweep, plot: str, answer: str | None, measured: Path | None) -> None:
     from vmodel.report.pictures import default_answer, sweep_picture
 
     rows: Any = ()
@@ -124,10 +225,25 @@ def _draw(s: Sweep, plot: str, answer: str | None, measured: Path | None) -> Non
     write_figure(plot, sweep_picture(s, answer or default_answer(s.grid), rows))
 
 
-def _write(s: Sweep, output: str, kind: str | None) -> None:
-    if kind == "json":
-        write(output, as_json_text(swept.sweep_json(s)))
-    elif kind == "md":
-        write(output, swept.sweep_markdown(s))
-    else:
-        write(output, as_csv(swept.rows_of(s)))
+def _sensitivity(g: Grid, samples: int, seed: int, out: tuple[str | None, bool, str | None, str | None]) -> int:
+    """The shares of the variance instead of a table."""
+    from vmodel.report import sensitive
+    from vmodel.sweep.sensitivity import sobol
+
+    plot, as_json, output, kind = out
+    if len(g.cells) > 1 or any(a.slow for a in g.axes):
+        slow = next(a.name for a in g.axes if a.slow)
+        raise ConfigError([Fault(file="", key=f"--vary {slow}", expected="a range of a plain setting, with --sobol")])
+    if kind in store.TABLES:
+        raise ConfigError([Fault(file="", key="-o", value=output, expected="a .json or .md file, with --sobol")])
+    found = sobol(g.cells[0].scenario, g.plain, samples, seed)
+    if plot is not None:
+        write_figure(plot, sensitive.sensitivity_figure(found))
+    if as_json:
+        say_json(sensitive.sensitivity_json(found))
+    elif output is None and plot is None:
+        say("\n".join(sensitive.sensitivity_lines(found)))
+    if output is not None:
+        text = as_json_text(sensitive.sensitivity_json(found))
+        write(output, text if kind == "json" else sensitive.sensitivity_markdown(found))
+    return 0

@@ -105,7 +105,7 @@ def sweep_json(s: Sweep) -> dict[str, Any]:
     """Everything a sweep knows, as one object."""
     g = s.grid
     record: dict[str, Any] = {
-        "settings": {k: _told(v) for k, v in g.settings.items()},
+        "settings": g.told,
         "axes": [{"name": a.name, "unit": a.unit, "values": list(a.values)} for a in g.axes],
         "rows": g.rows,
         "units": g.units,
@@ -115,10 +115,6 @@ def sweep_json(s: Sweep) -> dict[str, Any]:
         record["curves"] = {name: _curve_json(c) for name, c in curves(g).items()}
     record["table"] = rows_of(s)
     return record
-
-
-def _told(value: Any) -> Any:
-    return value if isinstance(value, (str, int, float, bool, type(None))) else getattr(value, "name", str(value))
 
 
 def _curve_json(c: Curve) -> dict[str, Any]:

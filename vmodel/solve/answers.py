@@ -5,7 +5,7 @@ frame cap) is one number; `ask.SINGLE` lists these knobs.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from vmodel.library.profile import value_of
 from vmodel.solve import compose, doubt, evaluate, solver
 from vmodel.solve.dual import Dual, plain
 from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_percentile, gamma_time, skewed_percentile
-from vmodel.units import BITS_PER_BYTE
 
 FIGURE = re.compile(r": \S+ kicks per frame$")
+TIE = 1 + 1e-9  # twins on both sides differ by rounding: the first one is named
 QUANTILES = {"p50_s": 0.5, "p90_s": 0.9, "p99_s": 0.99, "p999_s": 0.999}
+BUS, WINDOW, MODERATION = "memory bus", "window", "interrupt moderation"  # bottlenecks that are no stage's resource
 INTERVALS = ("latency_low_s", "latency_high_s", "throughput_low_bps", "throughput_high_bps")
 
 
@@ -46,7 +47,7 @@ def solve_block(s: Scenario, rows: int, *, gradient: bool = False) -> Answer:
 
 
 def column(a: Answer, name: str) -> Any:
-    """One column of answers: floats, or texts for the bottleneck; None where it does not apply."""
+    """One column of answers, bottlenecks aside; None where it does not apply."""
     return COLUMNS[name](a)
 
 
@@ -55,7 +56,7 @@ def _rate(a: Answer) -> Any:
 
 
 def _throughput(a: Answer) -> Any:
-    return _rate(a) * a.scenario.knobs["size"] * BITS_PER_BYTE
+    return _rate(a) * solver.message_bits(a.scenario)
 
 
 def _packets(a: Answer) -> Any:
@@ -85,7 +86,7 @@ def _saturated(a: Answer) -> Any:
 
 def offered_per_s(s: Scenario) -> Any:
     """The offered load of packets [1/s]."""
-    bits = s.knobs["size"] * BITS_PER_BYTE if s.load.kind == "throughput_bps" else 1.0
+    bits = solver.message_bits(s) if s.load.kind == "throughput_bps" else 1.0
     return s.load.value / bits
 
 
@@ -99,15 +100,23 @@ def bottlenecks(a: Answer) -> tuple[Any, tuple[str, ...]]:
     top = demands[0]
     place: Any = np.zeros(a.rows, np.uint8)
     for i, demand in enumerate(demands[1:], start=1):
-        above = demand > top
+        above = demand > top * TIE
         np.copyto(place, i, where=above)
         if i + 1 < len(demands):
             top = np.maximum(top, demand)
-    for name, where in (("window", _windowed(a)), ("interrupt moderation", _locked(out))):
+    for name, where in ((WINDOW, _windowed(a)), (MODERATION, _locked(out))):
         if where is not False:
             place = np.where(where, len(names), place)
             names.append(name)
     return place, tuple(names)
+
+
+def resource_names(s: Scenario) -> tuple[str, ...]:
+    """Every name that the bottleneck of a scenario can have."""
+    ways = compose.scenario_ways(s)
+    chains = (ways.forward, ways.reverse) if s.workload == "rr" else (ways.forward,)
+    titles = resource_titles([n.resource for c in chains for n in c.nodes if n.resource is not None])
+    return (*titles.values(), BUS, WINDOW, MODERATION)
 
 
 def percentile(a: Answer, p: float) -> Any:
@@ -190,11 +199,6 @@ def _rate_high(a: Answer) -> Any:
     return high if a.scenario.workload != "packets" else np.where(_saturated(a), high, 1.0)
 
 
-def _bottleneck(a: Answer) -> Any:
-    place, names = bottlenecks(a)
-    return np.array(names)[place]
-
-
 def _cpu(which: int) -> Callable[[Answer], Any]:
     return lambda a: solver.cpu(a.solved)[which]
 
@@ -217,7 +221,6 @@ COLUMNS: Mapping[str, Callable[[Answer], Any]] = {
     "loss": lambda a: plain(a.outcome.loss),
     "cpu_host": _cpu(0),
     "cpu_guest": _cpu(1),
-    "bottleneck": _bottleneck,
     "saturated": _saturated,
 }
 
@@ -246,8 +249,3 @@ def capacity_per_s(s: Scenario, rows: int) -> Any:
     """The highest rate of packets of each row [1/s]."""
     out = solve_block(replace(s, load=Load()), rows).outcome
     return np.broadcast_to(plain(out.rate_per_s), rows)
-
-
-def named(names: Sequence[str]) -> bool:
-    """Whether any of the columns needs derivatives."""
-    return any(name in INTERVALS for name in names)

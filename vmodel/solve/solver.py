@@ -28,6 +28,7 @@ TWO_MOMENTS = "mean and variance of independent stage times, gamma law"
 THREE_MOMENTS = "three moments of independent stage times and waits, shifted gamma law"
 MATTERS = 0.005  # elasticity below which a parameter does not speak for the answer's standing
 NOTHING_S2 = 1e-60  # stands for the square of no time at all
+BUS_PARAMETER = "memory_bus_bytes_s"
 QUEUE_SCV = 1.0  # queueing times vary like an exponential law
 
 
@@ -71,9 +72,9 @@ def solve(s: Scenario, parameters: Mapping[str, float], *, gradient: bool = Fals
 
 
 def _bus(s: Scenario, parameters: Mapping[str, float], moved: Any, *, gradient: bool) -> Any:
-    rate = parameters["memory_bus_bytes_s"]
+    rate = parameters[BUS_PARAMETER]
     if gradient:
-        return Dual(moved / rate, {"memory_bus_bytes_s": -moved / (rate * rate)})
+        return Dual(moved / rate, {BUS_PARAMETER: -moved / (rate * rate)})
     return moved / rate
 
 
@@ -131,9 +132,7 @@ def _packets(
     outcome = load.packets(
         leg,
         _extra(s, plain_leg, w, parameters, gradient=gradient),
-        stations.Offer(
-            load=s.load, bits=s.knobs["size"] * BITS_PER_BYTE, scv=s.knobs["arrival_scv"], burst=s.knobs["burst"]
-        ),
+        stations.Offer(load=s.load, bits=message_bits(s), scv=s.knobs["arrival_scv"], burst=s.knobs["burst"]),
         words=w,
         variability=_variability(leg),
         stage_scv={n.stage: rows[n.stage].variability for n in leg.nodes},
@@ -197,7 +196,7 @@ def predict(s: Scenario) -> Prediction:
     titles = resource_titles([n.resource for c in solved.chains for n in c.nodes if n.resource is not None])
     demand = {titles.get(k, k): plain(v) for k, v in out.demands_s.items()}
     busy = use(demand, rate, solved.words, {titles[k] for k in spinning(solved.chains)})
-    size_bits = s.knobs["size"] * BITS_PER_BYTE
+    size_bits = message_bits(s)
     both = 2 if s.workload == "rr" else 1
     bottleneck, slack = _bottleneck(s, out, demand, rate)
     shares = tuple(
@@ -270,6 +269,11 @@ def spinning(chains: Sequence[Chain]) -> set[str]:
     """Resources that poll and are never idle, whatever the load."""
     rows = evaluate.stage_rows()
     return {n.resource for c in chains for n in c.nodes if n.resource is not None and rows[n.stage].spins}
+
+
+def message_bits(s: Scenario) -> Any:
+    """Bits of one message."""
+    return s.knobs["size"] * BITS_PER_BYTE
 
 
 def packet_count(s: Scenario, words: Mapping[str, Any]) -> Any:
@@ -371,7 +375,7 @@ def columns(s: Scenario) -> dict[str, Any]:
 def columns_of(s: Scenario, solved: Solved) -> dict[str, Any]:
     """The same of what was solved already."""
     out = solved.outcome
-    size_bits = s.knobs["size"] * BITS_PER_BYTE
+    size_bits = message_bits(s)
     both = 2 if s.workload == "rr" else 1
     host, guest = cpu(solved)
     return {

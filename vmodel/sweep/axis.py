@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ STEP_SLACK = 1e-9  # of a step: what rounding may take from the last value
 ALIASES = {"link": "link_gbps"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Axis:
     """A name with the values it takes; `kind` says whether the name is a word, a knob, a cost or the load."""
 
@@ -43,6 +44,11 @@ class Axis:
     kind: str
     values: tuple[Any, ...]
     unit: str = ""
+
+    @cached_property
+    def array(self) -> Any:
+        """The values of numbers as an array."""
+        return np.array(self.values, float)
 
     @property
     def slow(self) -> bool:
@@ -121,10 +127,15 @@ def _known(name: str) -> tuple[str, ...]:
     return fixed.get(name) or (tables.path_names() if name == "path" else tuple(tables.endpoints()))
 
 
+def is_whole(name: str) -> bool:
+    """Whether a range of this setting goes through whole numbers."""
+    knob = tables.knobs().get(name)
+    return knob is not None and (knob.kind in ROUNDED or (knob.kind == "number" and bool(knob.unit)))
+
+
 def _knob_axis(name: str, values: Any) -> Axis:
     knob = tables.knob(name)
-    whole = knob.kind in ROUNDED or (knob.kind == "number" and bool(knob.unit))
-    numbers = _numbers(name, values, lambda text: float(knob_value(name, text)), whole=whole)
+    numbers = _numbers(name, values, lambda text: float(knob_value(name, text)), whole=is_whole(name))
     return Axis(name=name, kind="knob", values=tuple(float(knob_value(name, v)) for v in numbers), unit=knob.unit)
 
 

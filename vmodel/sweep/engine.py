@@ -1,15 +1,37 @@
-"""Runs the chunks of a sweep and puts them together in the order of their rows."""
+"""Runs the chunks of a sweep: here, on all cores, or on a Dask cluster; the same chunks, the same table.
 
-from collections.abc import Callable, Mapping
+A chunk that fails is an EngineError in the answer and not an end of the sweep. What is done is on disk: a second run
+computes only what is missing.
+"""
+
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from vmodel.errors import ConfigError, EngineError, Fault
 from vmodel.sweep.grid import REGIME, Column, Grid, table
+from vmodel.sweep.store import Folder, as_bytes, assemble, holds
 
-CHUNK = 1 << 19  # rows of a chunk: some tens of megabytes
+CHUNK = 1 << 18  # rows of a chunk: some tens of megabytes
 SLOW_CHUNK = 1 << 8  # rows of a chunk whose columns are found row by row
+MOST_IN_MEMORY = 4_000_000
+QUEUED = 4  # chunks that wait for each worker, so that no result piles up
+RESTARTS = 3  # of a pool whose process was killed
+KEPT = 4  # grids that a worker remembers
+TIMEOUT = "10s"
 Tell = Callable[[int], None]
+Work = Callable[[bytes, int, int], bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,20 +42,261 @@ class Sweep:
     columns: Mapping[str, Column]
 
 
-def chunks(g: Grid) -> list[tuple[int, int]]:
-    """First row and row after the last of each chunk."""
-    size = SLOW_CHUNK if REGIME in g.columns else CHUNK
-    return [(first, min(first + size, g.rows)) for first in range(0, g.rows, size)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a run did: chunks that were there, chunks that were computed, chunks that failed."""
+
+    found: int
+    computed: int
+    failures: tuple[EngineError, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A chunk to compute."""
+
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """The rows, as people count them."""
+        return f"rows {self.first + 1} to {self.last}"
+
+
+def jobs_of(g: Grid) -> list[Job]:
+    """All chunks of a sweep."""
+    size = max(1, (SLOW_CHUNK if REGIME in g.columns else CHUNK) // max(1, g.draws))
+    return [Job(first=first, last=min(first + size, g.rows)) for first in range(0, g.rows, size)]
 
 
 def _silent(rows: int) -> None:
     """Progress that nobody watches."""
 
 
+def check_memory(g: Grid) -> None:
+    """Raises ConfigError where rows are too many for memory."""
+    if g.rows > MOST_IN_MEMORY:
+        expected = f"a file (-o FILE.parquet) for more than {MOST_IN_MEMORY:,} configurations; these are {g.rows:,}"
+        raise ConfigError([Fault(file="", key="--vary", expected=expected)])
+
+
 def in_memory(g: Grid, tell: Tell = _silent) -> Sweep:
-    """All rows at once; `tell` hears how many more rows are done."""
+    """All rows at once in this process; raises ConfigError where they are too many."""
+    check_memory(g)
     pieces = []
-    for first, last in chunks(g):
-        pieces.append(table(g, first, last))
-        tell(last - first)
-    return Sweep(grid=g, columns={name: np.concatenate([p[name] for p in pieces]) for name in pieces[0]})
+    for job in jobs_of(g):
+        pieces.append(table(g, job.first, job.last))
+        tell(job.last - job.first)
+    return Sweep(grid=g, columns={name: _spelt(g, name, [p[name] for p in pieces]) for name in pieces[0]})
+
+
+def _spelt(g: Grid, name: str, pieces: Sequence[Column]) -> Column:
+    """A column with its words written out."""
+    values = np.concatenate(pieces)
+    vocabulary = g.vocabulary(name)
+    return values if vocabulary is None else np.array(vocabulary, object)[values]
+
+
+def packed(g: Grid) -> bytes:
+    """A grid as it travels to a worker of ours."""
+    return pickle.dumps(g)
+
+
+@lru_cache(KEPT)
+def _unpacked(content: bytes) -> Grid:
+    found = pickle.loads(content)
+    if not isinstance(found, Grid):
+        raise TypeError("not a grid")
+    return found
+
+
+def compute(content: bytes, first: int, last: int) -> bytes:
+    """The chunk of rows `first` up to `last` of a packed grid, as an Arrow file."""
+    g = _unpacked(content)
+    return as_bytes(g, table(g, first, last))
+
+
+def attempt(work: Work, content: bytes, job: Job, place: str | None) -> bytes | EngineError | None:
+    """Compute a chunk and write it if there is a place; what goes wrong comes back as a record."""
+    worker = f"{os.uname().nodename}:{os.getpid()}"
+    try:
+        found = work(content, job.first, job.last)
+        if place is None:
+            return found
+        Folder(Path(place)).put(job.first, found)
+    except Exception as error:
+        return EngineError(worker, job.name, f"{type(error).__name__}: {error}")
+    return None
+
+
+Runner = Callable[[Work, bytes, Iterable[Job], Folder], Iterator[tuple[Job, EngineError | None]]]
+
+
+def run(g: Grid, folder: Folder, runner: Runner, tell: Tell = _silent, work: Work = compute) -> Done:
+    """Compute the chunks that are missing in a folder; `tell` hears of rows, those that were there included."""
+    folder.create()
+    jobs = jobs_of(g)
+    missing = [job for job in jobs if not folder.has(job.first)]
+    tell(sum(job.last - job.first for job in jobs) - sum(job.last - job.first for job in missing))
+    failures = []
+    for job, failure in runner(work, packed(g), missing, folder):
+        if failure is not None:
+            failures.append(failure)
+        tell(job.last - job.first)
+    folder.record(failures)
+    return Done(found=len(jobs) - len(missing), computed=len(missing) - len(failures), failures=tuple(failures))
+
+
+def to_file(g: Grid, output: Path, runner: Runner, tell: Tell = _silent, work: Work = compute) -> Done:
+    """A sweep into one Parquet or CSV file; written only when every chunk is there, chunks deleted after."""
+    jobs = jobs_of(g)
+    if holds(output, g):
+        return Done(found=len(jobs), computed=0, failures=())
+    folder = Folder.beside(output, g)
+    done = run(g, folder, runner, tell, work)
+    if not done.failures:
+        assemble(g, folder, [job.first for job in jobs], output)
+        folder.remove()
+    return done
+
+
+def from_folder(g: Grid, folder: Folder) -> Sweep:
+    """All rows of a finished folder in memory."""
+    pieces: dict[str, list[Any]] = {name: [] for name in g.units}
+    for chunk in folder.tables(job.first for job in jobs_of(g)):
+        for name, held in pieces.items():
+            held.append(chunk.column(name).to_numpy())
+    return Sweep(grid=g, columns={name: np.concatenate(held) for name, held in pieces.items()})
+
+
+def here(work: Work, content: bytes, jobs: Iterable[Job], folder: Folder) -> Iterator[tuple[Job, EngineError | None]]:
+    """One chunk after the other in this process."""
+    for job in jobs:
+        found = attempt(work, content, job, str(folder.place))
+        yield job, found if isinstance(found, EngineError) else None
+
+
+def on_cores(count: int) -> Runner:
+    """Chunks on processes of this machine; one that is killed is replaced and its chunks are computed again."""
+
+    def runner(
+        work: Work, content: bytes, jobs: Iterable[Job], folder: Folder
+    ) -> Iterator[tuple[Job, EngineError | None]]:
+        left = {job.first: job for job in jobs}
+        for _ in range(RESTARTS + 1):
+            try:
+                for job, failure in _pooled(count, work, content, list(left.values()), folder):
+                    del left[job.first]
+                    yield job, failure
+            except BrokenProcessPool:
+                for job in [job for job in left.values() if folder.has(job.first)]:
+                    del left[job.first]
+                    yield job, None
+            if not left:
+                return
+        for job in left.values():
+            yield job, EngineError("a process of this machine", job.name, "killed again and again")
+
+    return runner
+
+
+def _pooled(
+    count: int, work: Work, content: bytes, jobs: Sequence[Job], folder: Folder
+) -> Iterator[tuple[Job, EngineError | None]]:
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        waiting = iter(jobs)
+        running: dict[Future[Any], Job] = {}
+
+        def more(number: int) -> None:
+            for job in islice(waiting, number):
+                running[pool.submit(attempt, work, content, job, str(folder.place))] = job
+
+        try:
+            more(QUEUED * count)
+            while running:
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    found = future.result()
+                    yield running.pop(future), found if isinstance(found, EngineError) else None
+                more(len(done))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def on_dask(client: Any) -> Runner:
+    """Chunks on a Dask cluster, which replaces lost workers; results come home and are written here."""
+
+    def runner(
+        work: Work, content: bytes, jobs: Iterable[Job], folder: Folder
+    ) -> Iterator[tuple[Job, EngineError | None]]:
+        from distributed import as_completed
+
+        waiting = iter(jobs)
+        running: dict[str, Job] = {}
+        ended = as_completed()
+
+        def more(number: int) -> None:
+            for job in islice(waiting, number):
+                future = client.submit(attempt, work, content, job, None, pure=False)
+                running[future.key] = job
+                ended.add(future)
+
+        more(QUEUED * max(1, sum(client.nthreads().values())))
+        for future in ended:
+            job = running.pop(future.key)
+            found: Any
+            if future.status == "finished":
+                found = future.result()
+            else:
+                error = future.exception() if future.status == "error" else None
+                found = EngineError("the cluster", job.name, f"{future.status}: {error}")
+            future.release()
+            if not isinstance(found, EngineError):
+                folder.put(job.first, found)
+            yield job, found if isinstance(found, EngineError) else None
+            more(1)
+
+    return runner
+
+
+def cluster(address: str) -> AbstractContextManager[Any]:
+    """A Dask client: of a scheduler's address, or `local` for a cluster on this machine. Raises ConfigError."""
+    try:
+        from distributed import Client
+    except ImportError:
+        expected = "Dask, which is not installed: pip install 'vmodel[dask]'"
+        raise ConfigError([Fault(file="", key="--scheduler", value=address, expected=expected)]) from None
+    if address == "local":
+        return _local()
+    try:
+        found: AbstractContextManager[Any] = Client(address, timeout=TIMEOUT)
+    except (OSError, TimeoutError, ValueError) as error:
+        expected = f"the address of a Dask scheduler, as tcp://host:8786, or local ({error})"
+        raise ConfigError([Fault(file="", key="--scheduler", value=address, expected=expected)]) from None
+    return found
+
+
+class _local:
+    """A Dask cluster of this machine's cores, for as long as it is needed."""
+
+    def __enter__(self) -> Any:
+        import logging
+
+        from distributed import Client, LocalCluster
+
+        self.cluster = LocalCluster(
+            n_workers=cores(), threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
+        )
+        self.client = Client(self.cluster)
+        return self.client
+
+    def __exit__(self, *error: object) -> None:
+        self.client.close()
+        self.cluster.close()
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0))

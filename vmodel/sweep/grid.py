@@ -16,12 +16,14 @@ from vmodel.config import scenario
 from vmodel.core.records import Load, Scenario
 from vmodel.errors import ConfigError, Fault, nearest
 from vmodel.library import tables
+from vmodel.library.moderation import devices
 from vmodel.solve import answers, compose
 from vmodel.sweep.axis import CAPACITY, LOADS, MAX, Axis
+from vmodel.sweep.draws import cost_draws, intervals
 from vmodel.units import US_PER_S
 
 BLOCK = 4096  # rows solved at once: temporaries of 32 KiB stay in cache
-REGIME = "regime"
+REGIME, BOTTLENECK = "regime", "bottleneck"
 Column = NDArray[Any]
 
 
@@ -51,13 +53,15 @@ ANSWERS: Mapping[str, Kind] = {
     "loss": Kind(unit="", answer="loss"),
     "cpu_host": Kind(unit="cores", answer="cpu_host"),
     "cpu_guest": Kind(unit="cores", answer="cpu_guest"),
-    "bottleneck": Kind(unit="", answer="bottleneck"),
     "saturated": Kind(unit="", answer="saturated"),
 }
-DEFAULT = tuple(ANSWERS)
+DEFAULT = (*ANSWERS, BOTTLENECK)
+KNOWN = (*DEFAULT, REGIME)
+TYPES: Mapping[str, Any] = {REGIME: object, BOTTLENECK: np.uint8, "saturated": bool}
+TIMERS = ("rx_usecs", "pf_rx_usecs")
 SCALED = tuple(name for name, kind in ANSWERS.items() if kind.scale != 1.0)
-TEXTS = ("bottleneck", REGIME)
-NUMBERS = tuple(name for name in ANSWERS if name not in (*TEXTS, "saturated"))
+NUMBERS = tuple(name for name in ANSWERS if name != "saturated")
+DERIVED = ("latency_us_low", "latency_us_high", "throughput_bps_low", "throughput_bps_high")  # of uncertain costs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,10 @@ class Grid:
     axes: tuple[Axis, ...]
     cells: tuple[Cell, ...]
     columns: tuple[str, ...]
+    names: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    draws: int = 0
+    seed: int = 0
 
     @property
     def plain(self) -> tuple[Axis, ...]:
@@ -99,9 +106,21 @@ class Grid:
         out = {a.name: a.unit for a in self.axes}
         return out | {name: ANSWERS[name].unit if name in ANSWERS else "" for name in self.columns}
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """The settings of all rows as plain values."""
+        plain = (str, int, float, bool, type(None))
+        return {k: v if isinstance(v, plain) else getattr(v, "name", str(v)) for k, v in self.settings.items()}
+
+    def vocabulary(self, name: str) -> tuple[str, ...] | None:
+        """The words of a column that holds words by their numbers; None where it holds the values themselves."""
+        if name == BOTTLENECK:
+            return self.names
+        return next((a.values for a in self.axes if a.name == name and a.kind == "word"), None)
+
 
 def wanted_columns(
-    names: Iterable[str] | None, key: str = "--columns", known: tuple[str, ...] = (*ANSWERS, REGIME)
+    names: Iterable[str] | None, key: str = "--columns", known: tuple[str, ...] = KNOWN
 ) -> tuple[str, ...]:
     """The columns of answers by name, all of them but the regime unless named; raises ConfigError."""
     if names is None:
@@ -121,12 +140,15 @@ def grid(
     settings: Mapping[str, Any],
     axes: Sequence[Axis],
     columns: Iterable[str] | None = None,
+    *,
     resolve: Callable[[Mapping[str, Any]], Scenario] = lambda s: scenario(**s),
+    draws: int = 0,
+    seed: int = 0,
 ) -> Grid:
     """Lay out a sweep: settings as for `predict`, axes as `settled` orders them.
 
     Combinations of words that cannot exist are left out and named; raises ConfigError when none is left.
-    resolve: how settings become a scenario.
+    resolve: how settings become a scenario.  draws: for Monte Carlo intervals, 0 for those by derivatives.
     """
     slow = [a for a in axes if a.slow]
     fast = [a for a in axes if not a.slow]
@@ -145,9 +167,10 @@ def grid(
             cells.append(Cell(words=words, scenario=base))
     if not cells:
         raise ConfigError(faults)
+    names = sorted({name for cell in cells for name in answers.resource_names(cell.scenario)})
     return Grid(
         settings=dict(settings), axes=tuple(axes), cells=tuple(cells), columns=wanted_columns(columns),
-        left_out=tuple(left_out),
+        names=tuple(names), left_out=tuple(left_out), draws=draws, seed=seed,
     )  # fmt: skip
 
 
@@ -192,44 +215,71 @@ def _stretch(g: Grid, cell: Cell, first: int, last: int) -> dict[str, Column]:
     count = last - first
     out: dict[str, Column] = {}
     for a in g.axes:
-        if a.slow:
-            out[a.name] = np.full(count, cell.words[a.name], object if a.kind == "word" else float)
+        if a.kind == "word":
+            out[a.name] = np.full(count, a.values.index(cell.words[a.name]), np.uint16)
         else:
-            out[a.name] = np.empty(count)
+            out[a.name] = np.full(count, cell.words[a.name]) if a.slow else np.empty(count)
     for name in g.columns:
-        out[name] = np.empty(count, object if name in TEXTS else bool if name == "saturated" else float)
-    modes = _modes(g, cell.scenario)
-    for start in range(0, count, BLOCK):
-        stop = min(start + BLOCK, count)
-        places = _places(g, first + start, first + stop)
+        out[name] = np.empty(count, TYPES.get(name, float))
+    block = Block(grid=g, cell=cell, plain=g.plain, codes={n: i for i, n in enumerate(g.names)}, drawn=_drawn(g, cell))
+    modes = _modes(block)
+    step = max(1, BLOCK // max(1, g.draws))
+    for start in range(0, count, step):
+        stop = min(start + step, count)
+        places = _places(block, first + start, first + stop)
         for rows in _same_mode(places, modes):
-            for name, found in _solve(g, cell.scenario, {n: p[rows] for n, p in places.items()}).items():
+            chosen = {n: p[rows] for n, p in places.items()} if modes else places
+            for name, found in _solve(block, chosen, stop - start).items():
                 out[name][start:stop][rows] = found
     return out
 
 
-def _places(g: Grid, first: int, last: int) -> dict[str, Column]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """What the blocks of a cell share."""
+
+    grid: Grid
+    cell: Cell
+    plain: tuple[Axis, ...]
+    codes: Mapping[str, int]
+    drawn: Any
+
+
+def _drawn(g: Grid, cell: Cell) -> Any:
+    if not g.draws:
+        return None
+    return cost_draws(cell.scenario, g.draws, g.seed, [a.name for a in g.plain if a.kind == "cost"])
+
+
+def _places(b: Block, first: int, last: int) -> dict[str, Column]:
     """For each plain axis, which of its values each row takes."""
     flat = np.arange(first, last)
     out: dict[str, Column] = {}
-    for a in reversed(g.plain):
-        n = len(a.values)
-        out[a.name] = flat % n if n > 1 else np.zeros(len(flat), int)
-        flat = flat // n
+    for a in reversed(b.plain):
+        above = flat // len(a.values)
+        out[a.name] = flat - above * len(a.values)
+        flat = above
     return out
 
 
-def _modes(g: Grid, s: Scenario) -> dict[str, Column]:
+def _modes(b: Block) -> dict[str, Column]:
     """For each axis of a moderation timer, a number for each mode of the driver that its values choose."""
     out = {}
-    for a in g.plain:
-        if a.name not in ("rx_usecs", "pf_rx_usecs"):
+    s = b.cell.scenario
+    special = np.array(sorted({mode.rx_usecs for d in devices().values() for mode in d.special} | {0.0}))
+    for a in b.plain:
+        if a.name not in TIMERS:
             continue
+        chosen = np.isin(a.array, special)
+        numbers = np.zeros(len(a.values), int)
         found: dict[Any, int] = {}
-        chosen = [_mode(replace(s, knobs={**s.knobs, a.name: v})) for v in a.values]
-        numbers = [found.setdefault(mode, len(found)) for mode in chosen]
+        if not chosen.all():  # all plain times are of one mode
+            found[_mode(replace(s, knobs={**s.knobs, a.name: float(a.array[~chosen][0])}))] = 0
+        for i in np.flatnonzero(chosen):
+            mode = _mode(replace(s, knobs={**s.knobs, a.name: float(a.array[i])}))
+            numbers[i] = found.setdefault(mode, len(found))
         if len(found) > 1:
-            out[a.name] = np.array(numbers)
+            out[a.name] = numbers
     return out
 
 
@@ -251,12 +301,13 @@ def _same_mode(places: Mapping[str, Column], modes: Mapping[str, Column]) -> Ite
         yield np.flatnonzero(keys == key)
 
 
-def scenario_of(g: Grid, base: Scenario, values: Mapping[str, Any]) -> Scenario:
+def scenario_of(b: Block, values: Mapping[str, Any]) -> Scenario:
     """The scenario of a block: arrays of values laid over the cell's own."""
-    knobs = {a.name: values[a.name] for a in g.plain if a.kind == "knob"}
-    costs = {a.name: values[a.name] for a in g.plain if a.kind == "cost"}
+    base = b.cell.scenario
+    knobs = {a.name: values[a.name] for a in b.plain if a.kind == "knob"}
+    costs = {a.name: values[a.name] for a in b.plain if a.kind == "cost"}
     s = replace(base, knobs={**base.knobs, **knobs}, parameters={**base.parameters, **costs})
-    offered = next((a for a in g.plain if a.kind in LOADS), None)
+    offered = next((a for a in b.plain if a.kind in LOADS), None)
     if offered is None or offered.kind == MAX:
         return s
     asked = values[offered.name]
@@ -265,18 +316,31 @@ def scenario_of(g: Grid, base: Scenario, values: Mapping[str, Any]) -> Scenario:
     return replace(s, load=Load(kind=offered.kind, value=asked))
 
 
-def _solve(g: Grid, base: Scenario, places: Mapping[str, Column]) -> dict[str, Any]:
-    """The columns of some rows of a cell that share their law."""
-    values = {a.name: np.asarray(a.values)[places[a.name]] for a in g.plain}
-    count = len(next(iter(values.values()))) if values else 1
-    s = scenario_of(g, base, values)
+def _solve(b: Block, places: Mapping[str, Column], most: int) -> dict[str, Any]:
+    """The columns of some rows of a cell that share their law; `most` rows where nothing plain varies."""
+    g = b.grid
+    values = {a.name: a.array[places[a.name]] for a in b.plain}
+    count = len(next(iter(values.values()))) if values else most
+    s = scenario_of(b, values)
     out: dict[str, Any] = dict(values)
-    wanted = [n for n in g.columns if n in ANSWERS]
-    if wanted:
-        solved = answers.solve_block(s, count, gradient=answers.named([ANSWERS[n].answer for n in wanted]))
+    derived = [n for n in g.columns if n in DERIVED]
+    wanted = [n for n in g.columns if n in ANSWERS and not (g.draws and n in DERIVED)]
+    if wanted or BOTTLENECK in g.columns:
+        solved = answers.solve_block(s, count, gradient=bool(derived) and not g.draws)
         for name in wanted:
-            found = answers.column(solved, ANSWERS[name].answer)
-            out[name] = np.nan if found is None else found * ANSWERS[name].scale if name in SCALED else found
+            out[name] = _scaled(name, answers.column(solved, ANSWERS[name].answer))
+        if BOTTLENECK in g.columns:
+            local, names = answers.bottlenecks(solved)
+            out[BOTTLENECK] = np.array([b.codes[n] for n in names], np.uint8)[local]
+    if derived and g.draws:
+        found = intervals(s, count, b.drawn)
+        out |= {n: _scaled(n, found[ANSWERS[n].answer]) for n in derived}
     if REGIME in g.columns:
         out[REGIME] = answers.regimes(s, count)
     return out
+
+
+def _scaled(name: str, found: Any) -> Any:
+    if found is None:
+        return np.nan
+    return found * ANSWERS[name].scale if name in SCALED else found
