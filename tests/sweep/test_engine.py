@@ -16,7 +16,7 @@ import vmodel
 from vmodel.cli.main import main
 from vmodel.errors import ConfigError, EngineError
 from vmodel.library import tables
-from vmodel.solve import solver
+from vmodel.solve import doubt
 from vmodel.sweep import engine
 from vmodel.sweep.axis import faults_of
 from vmodel.sweep.draws import cost_draws
@@ -157,7 +157,7 @@ def test_draws_are_what_single_predictions_at_the_drawn_costs_say(settings):
     columns = engine.in_memory(made).columns
     base = made.cells[0].scenario
     costs, normal = cost_draws(base, 60, 3)
-    error = np.exp(normal * np.sqrt(solver.model_variance(vmodel.scenario(**settings, size=1024))))
+    error = np.exp(normal * np.sqrt(doubt.model_variance(vmodel.scenario(**settings, size=1024))))
     asked = [vmodel.predict(**settings, size=1024, **{k: v[i] for k, v in costs.items()}) for i in range(60)]
     latency = [p.latency_s * 1e6 * e for p, e in zip(asked, error, strict=True)]
     carried = [p.throughput_bps / e for p, e in zip(asked, error, strict=True)]
@@ -172,7 +172,7 @@ def test_with_every_cost_given_only_the_models_own_error_is_left():
     costs |= {n: tables.priors()[n].at(2.4) for n in tables.priors() if n not in costs}
     settings = {"path": "vsock", "workload": "stream", **costs}
     columns = engine.in_memory(grid(settings, faults_of(["size=4096,8192"])[0], draws=20000)).columns
-    sd = math.sqrt(solver.model_variance(vmodel.scenario(path="vsock", workload="stream", size=4096)))
+    sd = math.sqrt(doubt.model_variance(vmodel.scenario(path="vsock", workload="stream", size=4096)))
     spread = np.log(columns["throughput_bps_high"] / columns["throughput_bps_low"])
     assert spread == pytest.approx(2 * 1.6448536 * sd, rel=0.03)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vmodel.core.records import Scenario
 from vmodel.library import tables
 from vmodel.library.profile import value_of
-from vmodel.solve import answers, compose, solver
+from vmodel.solve import answers, compose, doubt, solver
 from vmodel.solve.dual import plain
 
 Array = NDArray[Any]
@@ -71,7 +71,7 @@ def intervals(s: Scenario, rows: int, drawn: tuple[Mapping[str, Array], Array]) 
     )  # fmt: skip
     solved = answers.solve_block(many, rows * count)
     out = solved.outcome
-    error = np.exp(np.sqrt(solver.model_variance(many)) * np.tile(normal, rows))
+    error = np.exp(np.sqrt(doubt.model_variance(many)) * np.tile(normal, rows))
     carried = plain(out.rate_per_s) / error
     if s.workload == "packets" and s.load.kind != "max":  # nobody carries more than is offered, nor than there is room
         room = plain(out.upper_rate_per_s) / error

@@ -22,7 +22,7 @@ from vmodel.sweep.axis import CAPACITY, LOADS, MAX, Axis
 from vmodel.sweep.draws import cost_draws, intervals
 from vmodel.units import US_PER_S
 
-BLOCK = 4096  # rows solved at once: temporaries of 32 KiB stay in cache
+BLOCK = 12288  # rows solved at once: temporaries of 96 KiB are reused from cache and never mapped afresh
 REGIME, BOTTLENECK = "regime", "bottleneck"
 Column = NDArray[Any]
 
