@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from vmodel.library.tables import path_names as path_names
     from vmodel.plan.tune import Tuning as Tuning
     from vmodel.plan.tune import tune as tune
+    from vmodel.report.drawn import figure as figure
     from vmodel.solve.ask import predict as predict
     from vmodel.solve.compare import Comparison as Comparison
     from vmodel.solve.compare import compare as compare
     from vmodel.solve.explain import Explanation as Explanation
     from vmodel.solve.explain import bibliography as bibliography
     from vmodel.solve.explain import explain as explain
+    from vmodel.sweep.ask import run_sweep as run_sweep
+    from vmodel.sweep.engine import Sweep as Sweep
 
 __version__ = "0.1.0"
 
@@ -39,16 +42,19 @@ _PLACES = {
     "Profile": "vmodel.core.records",
     "Scenario": "vmodel.core.records",
     "Tuning": "vmodel.plan.tune",
+    "Sweep": "vmodel.sweep.engine",
     "VmodelError": "vmodel.errors",
     "as_profile": "vmodel.calibrate.profile_file",
     "bibliography": "vmodel.solve.explain",
     "compare": "vmodel.solve.compare",
     "explain": "vmodel.solve.explain",
+    "figure": "vmodel.report.drawn",
     "fit": "vmodel.calibrate.fit",
     "path_names": "vmodel.library.tables",
     "predict": "vmodel.solve.ask",
     "profile": "vmodel.library.profile",
     "read_rows": "vmodel.calibrate.dataset",
+    "run_sweep": "vmodel.sweep.ask",
     "scenario": "vmodel.config",
     "tune": "vmodel.plan.tune",
 }

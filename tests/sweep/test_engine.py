@@ -73,7 +73,7 @@ def test_a_finished_table_is_not_computed_again_and_another_question_is(g, tmp_p
     bytes_of(g, tmp_path, "a", engine.here)
     before = (tmp_path / "a.parquet").stat().st_mtime_ns
 
-    def forbidden(content, first, last):
+    def forbidden(asked, first, last):
         raise AssertionError("computed again")
 
     _, done = bytes_of(g, tmp_path, "a", engine.here, work=forbidden)
@@ -87,20 +87,20 @@ def test_a_resumed_sweep_computes_only_what_is_missing(g, tmp_path):
     whole, _ = bytes_of(g, tmp_path, "whole", engine.here)
     seen = []
 
-    def until_interrupted(content, first, last):
+    def until_interrupted(asked, first, last):
         if len(seen) == 3:
             raise KeyboardInterrupt
         seen.append(first)
-        return engine.compute(content, first, last)
+        return engine.compute(asked, first, last)
 
     with pytest.raises(KeyboardInterrupt):
         bytes_of(g, tmp_path, "a", engine.here, work=until_interrupted)
     assert not (tmp_path / "a.parquet").exists()
     again = []
 
-    def counted(content, first, last):
+    def counted(asked, first, last):
         again.append(first)
-        return engine.compute(content, first, last)
+        return engine.compute(asked, first, last)
 
     told = []
     found, done = bytes_of(g, tmp_path, "a", engine.here, work=counted, tell=told.append)
@@ -113,10 +113,10 @@ def test_a_bad_chunk_is_written_down_and_only_it_is_tried_again(g, tmp_path):
     whole, _ = bytes_of(g, tmp_path, "whole", engine.here)
     bad = engine.jobs_of(g)[2].first
 
-    def faulty(content, first, last):
+    def faulty(asked, first, last):
         if first == bad:
             raise ArithmeticError("no such number")
-        return engine.compute(content, first, last)
+        return engine.compute(asked, first, last)
 
     output = tmp_path / "a.parquet"
     done = engine.to_file(g, output, engine.here, work=faulty)
@@ -259,9 +259,9 @@ def test_a_worker_killed_in_mid_sweep_loses_nothing(g, tmp_path, client):
     whole, _ = bytes_of(g, tmp_path, "whole", engine.here)
     killed = []
 
-    def slowly(content, first, last):
+    def slowly(asked, first, last):
         time.sleep(0.2)
-        return engine.compute(content, first, last)
+        return engine.compute(asked, first, last)
 
     def kill_one(rows):
         if rows and not killed:
@@ -277,10 +277,10 @@ def test_a_bad_chunk_on_a_cluster_is_written_down_and_the_rest_resumes(g, tmp_pa
     whole, _ = bytes_of(g, tmp_path, "whole", engine.here)
     bad = engine.jobs_of(g)[-1].first
 
-    def faulty(content, first, last):
+    def faulty(asked, first, last):
         if first == bad:
             raise ValueError("bad chunk")
-        return engine.compute(content, first, last)
+        return engine.compute(asked, first, last)
 
     output = tmp_path / "a.parquet"
     done = engine.to_file(g, output, engine.on_dask(client), work=faulty)

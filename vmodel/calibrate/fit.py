@@ -10,11 +10,14 @@ from vmodel.calibrate.design import evaluate
 from vmodel.calibrate.noise import CUT, Noise, expected_error, from_prior, from_residuals, noise_groups, repeat_noise
 from vmodel.calibrate.outcome import Evidence, conclusion
 from vmodel.calibrate.problem import BOUND_SD, Problem, posterior, problem, solve_map
+from vmodel.core import show
 from vmodel.core.records import Observation, Profile
+from vmodel.units import format_share
 
 Array = NDArray[np.float64]
 ROUNDS = 6  # of reweighting; weights have settled long before
 FOLD_STEPS = 8  # a fold starts where the whole fit ended
+SHOWN_COSTS = 10  # of a fit in a notebook
 OUTLIER = 0.5  # a row that kept less of its weight is named
 
 
@@ -33,7 +36,7 @@ class Estimate:
     partners: tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Fit:
     """Outcome of a fit: estimates, covariance of the logarithms, residuals, noise, effective parameters."""
 
@@ -54,6 +57,17 @@ class Fit:
     estimates: tuple[Estimate, ...]
     outcome: str  # one of OUTCOMES
     because: str
+
+    def __repr__(self) -> str:
+        return f"<Fit of {len(self.rows)} rows on {self.profile.name}: {self.outcome}: {self.because}>"
+
+    def _repr_html_(self) -> str:
+        best = sorted(self.estimates, key=lambda e: -e.learned)[:SHOWN_COSTS]
+        rows = [
+            [e.name, f"{e.value:.3g}", format_share(e.log_error), f"{e.prior:.3g}", format_share(e.learned)]
+            for e in best
+        ]
+        return show.table(repr(self)[1:-1], ["cost", "value [SI]", "error", "prior", "learned"], rows)
 
 
 def fit(rows: Sequence[Observation], profile: Profile) -> Fit:

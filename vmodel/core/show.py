@@ -1,6 +1,6 @@
 """A prediction in one line, and as a small table for notebooks. Text only; every number has its unit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -43,3 +43,10 @@ def html(p: "Prediction") -> str:
         f"<table><caption>{title}</caption><thead><tr><th></th><th>value</th><th>90 % interval</th></tr></thead>"
         f"<tbody>{body}</tbody></table><table><caption>longest stages</caption><tbody>{stages}</tbody></table>"
     )
+
+
+def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """An HTML table; every cell is text."""
+    head = "".join(f"<th>{escape(h)}</th>" for h in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

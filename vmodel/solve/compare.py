@@ -6,7 +6,7 @@ from typing import Any
 
 from vmodel.config import scenario
 from vmodel.core.records import Interval, Prediction, Scenario
-from vmodel.solve import solver
+from vmodel.solve import shown, solver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Figure:
     verdicts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison:
     """Several configurations side by side: what differs in the question, then the answers."""
 
@@ -29,6 +29,12 @@ class Comparison:
     differing: Mapping[str, tuple[Any, ...]]
     figures: tuple[Figure, ...]
     predictions: tuple[Prediction, ...]
+
+    def __repr__(self) -> str:
+        return shown.comparison_line(self)
+
+    def _repr_html_(self) -> str:
+        return shown.comparison_html(self)
 
 
 FIRST, DIFFERS, ALIKE, OPEN = "first", "differ", "within each other's interval", "no interval"

@@ -11,7 +11,7 @@ from vmodel.core.records import Prediction, Scenario
 from vmodel.errors import UnknownName, VmodelError, nearest
 from vmodel.library import moderation, tables
 from vmodel.library.profile import value_of
-from vmodel.solve import compose, evaluate, solver
+from vmodel.solve import compose, evaluate, shown, solver
 from vmodel.sources import Source
 from vmodel.units import format_bytes, format_seconds
 
@@ -87,7 +87,7 @@ class ParameterUse:
     about: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
     """An answer taken apart."""
 
@@ -96,6 +96,12 @@ class Explanation:
     formulas: tuple["StageFormula", ...]
     parameters: tuple[ParameterUse, ...]
     effects: tuple[Effect, ...]
+
+    def __repr__(self) -> str:
+        return shown.explanation_line(self)
+
+    def _repr_html_(self) -> str:
+        return shown.explanation_html(self)
 
     @property
     def mattering(self) -> tuple[Effect, ...]:

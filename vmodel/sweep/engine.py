@@ -5,13 +5,11 @@ computes only what is missing.
 """
 
 import os
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,27 +17,47 @@ from typing import Any
 
 import numpy as np
 
+from vmodel.core import show
 from vmodel.errors import ConfigError, EngineError, Fault
 from vmodel.sweep.grid import REGIME, Column, Grid, table
-from vmodel.sweep.store import Folder, as_bytes, assemble, holds
+from vmodel.sweep.store import Folder, as_bytes, assemble, digest, holds
 
 CHUNK = 1 << 18  # rows of a chunk: some tens of megabytes
 SLOW_CHUNK = 1 << 8  # rows of a chunk whose columns are found row by row
+SHOWN_ROWS = 8  # of a sweep in a notebook
 MOST_IN_MEMORY = 4_000_000
 QUEUED = 4  # chunks that wait for each worker, so that no result piles up
 RESTARTS = 3  # of a pool whose process was killed
 KEPT = 4  # grids that a worker remembers
 TIMEOUT = "10s"
 Tell = Callable[[int], None]
-Work = Callable[[bytes, int, int], bytes]
+Work = Callable[[Grid, int, int], bytes]
+Named = tuple[str, Grid]  # a grid with the hash of its question
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sweep:
-    """A grid with the columns of all its rows."""
+    """A grid with the columns of all its rows, and their units."""
 
     grid: Grid
     columns: Mapping[str, Column]
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Column -> unit."""
+        return self.grid.units
+
+    def __repr__(self) -> str:
+        varied = ", ".join(f"{a.name} ({len(a.values)})" for a in self.grid.axes)
+        return f"<Sweep of {self.grid.rows:,} configurations over {varied}>"
+
+    def _repr_html_(self) -> str:
+        units = self.units
+        names = list(self.columns)
+        heads = [f"{n} [{units[n]}]" if units[n] else n for n in names]
+        cells = [[_brief(x) for x in self.columns[n][:SHOWN_ROWS].tolist()] for n in names]
+        more = "" if self.grid.rows <= SHOWN_ROWS else f", the first {SHOWN_ROWS}"
+        return show.table(f"{repr(self)[1:-1]}{more}", heads, list(zip(*cells, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +88,11 @@ def jobs_of(g: Grid) -> list[Job]:
     return [Job(first=first, last=min(first + size, g.rows)) for first in range(0, g.rows, size)]
 
 
+def _brief(x: Any) -> str:
+    """A cell in a few digits."""
+    return f"{x:.5g}" if isinstance(x, float) else str(x)
+
+
 def _silent(rows: int) -> None:
     """Progress that nobody watches."""
 
@@ -98,30 +121,28 @@ def _spelt(g: Grid, name: str, pieces: Sequence[Column]) -> Column:
     return values if vocabulary is None else np.array(vocabulary, object)[values]
 
 
-def packed(g: Grid) -> bytes:
-    """A grid as it travels to a worker of ours."""
-    return pickle.dumps(g)
-
-
-@lru_cache(KEPT)
-def _unpacked(content: bytes) -> Grid:
-    found = pickle.loads(content)
-    if not isinstance(found, Grid):
-        raise TypeError("not a grid")
-    return found
-
-
-def compute(content: bytes, first: int, last: int) -> bytes:
-    """The chunk of rows `first` up to `last` of a packed grid, as an Arrow file."""
-    g = _unpacked(content)
+def compute(g: Grid, first: int, last: int) -> bytes:
+    """The chunk of rows `first` up to `last`, as an Arrow file."""
     return as_bytes(g, table(g, first, last))
 
 
-def attempt(work: Work, content: bytes, job: Job, place: str | None) -> bytes | EngineError | None:
+_KNOWN: dict[str, Grid] = {}
+
+
+def _remembered(name: str, g: Grid) -> Grid:
+    """The same grid that earlier chunks of a sweep used in this process, so that what it caches is found again."""
+    if name not in _KNOWN:
+        while len(_KNOWN) >= KEPT:
+            del _KNOWN[next(iter(_KNOWN))]
+        _KNOWN[name] = g
+    return _KNOWN[name]
+
+
+def attempt(work: Work, named: Named, job: Job, place: str | None) -> bytes | EngineError | None:
     """Compute a chunk and write it if there is a place; what goes wrong comes back as a record."""
     worker = f"{os.uname().nodename}:{os.getpid()}"
     try:
-        found = work(content, job.first, job.last)
+        found = work(_remembered(*named), job.first, job.last)
         if place is None:
             return found
         Folder(Path(place)).put(job.first, found)
@@ -130,7 +151,7 @@ def attempt(work: Work, content: bytes, job: Job, place: str | None) -> bytes | 
     return None
 
 
-Runner = Callable[[Work, bytes, Iterable[Job], Folder], Iterator[tuple[Job, EngineError | None]]]
+Runner = Callable[[Work, Named, Iterable[Job], Folder], Iterator[tuple[Job, EngineError | None]]]
 
 
 def run(g: Grid, folder: Folder, runner: Runner, tell: Tell = _silent, work: Work = compute) -> Done:
@@ -140,7 +161,7 @@ def run(g: Grid, folder: Folder, runner: Runner, tell: Tell = _silent, work: Wor
     missing = [job for job in jobs if not folder.has(job.first)]
     tell(sum(job.last - job.first for job in jobs) - sum(job.last - job.first for job in missing))
     failures = []
-    for job, failure in runner(work, packed(g), missing, folder):
+    for job, failure in runner(work, (digest(g), g), missing, folder):
         if failure is not None:
             failures.append(failure)
         tell(job.last - job.first)
@@ -170,10 +191,10 @@ def from_folder(g: Grid, folder: Folder) -> Sweep:
     return Sweep(grid=g, columns={name: np.concatenate(held) for name, held in pieces.items()})
 
 
-def here(work: Work, content: bytes, jobs: Iterable[Job], folder: Folder) -> Iterator[tuple[Job, EngineError | None]]:
+def here(work: Work, named: Named, jobs: Iterable[Job], folder: Folder) -> Iterator[tuple[Job, EngineError | None]]:
     """One chunk after the other in this process."""
     for job in jobs:
-        found = attempt(work, content, job, str(folder.place))
+        found = attempt(work, named, job, str(folder.place))
         yield job, found if isinstance(found, EngineError) else None
 
 
@@ -181,12 +202,12 @@ def on_cores(count: int) -> Runner:
     """Chunks on processes of this machine; one that is killed is replaced and its chunks are computed again."""
 
     def runner(
-        work: Work, content: bytes, jobs: Iterable[Job], folder: Folder
+        work: Work, named: Named, jobs: Iterable[Job], folder: Folder
     ) -> Iterator[tuple[Job, EngineError | None]]:
         left = {job.first: job for job in jobs}
         for _ in range(RESTARTS + 1):
             try:
-                for job, failure in _pooled(count, work, content, list(left.values()), folder):
+                for job, failure in _pooled(count, work, named, list(left.values()), folder):
                     del left[job.first]
                     yield job, failure
             except BrokenProcessPool:
@@ -202,7 +223,7 @@ def on_cores(count: int) -> Runner:
 
 
 def _pooled(
-    count: int, work: Work, content: bytes, jobs: Sequence[Job], folder: Folder
+    count: int, work: Work, named: Named, jobs: Sequence[Job], folder: Folder
 ) -> Iterator[tuple[Job, EngineError | None]]:
     with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
         waiting = iter(jobs)
@@ -210,7 +231,7 @@ def _pooled(
 
         def more(number: int) -> None:
             for job in islice(waiting, number):
-                running[pool.submit(attempt, work, content, job, str(folder.place))] = job
+                running[pool.submit(attempt, work, named, job, str(folder.place))] = job
 
         try:
             more(QUEUED * count)
@@ -229,7 +250,7 @@ def on_dask(client: Any) -> Runner:
     """Chunks on a Dask cluster, which replaces lost workers; results come home and are written here."""
 
     def runner(
-        work: Work, content: bytes, jobs: Iterable[Job], folder: Folder
+        work: Work, named: Named, jobs: Iterable[Job], folder: Folder
     ) -> Iterator[tuple[Job, EngineError | None]]:
         from distributed import as_completed
 
@@ -239,7 +260,7 @@ def on_dask(client: Any) -> Runner:
 
         def more(number: int) -> None:
             for job in islice(waiting, number):
-                future = client.submit(attempt, work, content, job, None, pure=False)
+                future = client.submit(attempt, work, named, job, None, pure=False)
                 running[future.key] = job
                 ended.add(future)
 
