@@ -308,3 +308,19 @@ def test_names_of_a_profile_never_become_markup(chromium, tmp_path):
     assert tab.complaints() == []
     words = shlex.split(tab.text("#commands code"))
     assert words[words.index("--profile") + 1] == "it's; rm -rf $(x).toml"
+
+
+@pytest.mark.slow
+def test_a_path_of_ones_own_computes_in_the_page(chromium, tmp_path, monkeypatch):
+    from tests.browser.conftest import Tab
+    from tests.report.test_explorer import OWN_PATH
+
+    monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text(OWN_PATH, "utf-8")
+    start = scenario(path="own.toml", workload="stream")
+    Path("page.html").write_text(explorer.page(start, [], flags=FLAGS, version="0"), "utf-8")
+    tab = Tab(chromium, (tmp_path / "page.html").as_uri()).open()
+    assert assert_same_as_the_command_line(tab)["path"] == "own.toml"
+    tab.move("knob-size-slider", 200)
+    assert_same_as_the_command_line(tab)
+    assert tab.complaints() == []

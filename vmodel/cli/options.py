@@ -178,7 +178,7 @@ class Question:
             if not self.unread:
                 told = "; the files do not decide it" if self.outputs else ""
                 self.faults.append(Fault(file="", key="--path", expected=f"a path (see `vmodel paths`){told}"))
-        elif settings["path"] not in tables.path_names():
+        elif settings["path"] not in tables.path_names() and not str(settings["path"]).endswith(".toml"):
             self._unknown_path(settings)
         else:
             found = self._resolve(settings)

@@ -1,7 +1,7 @@
 """What the what-if page knows: tables, profiles, defaults, peers and measured points, as one JSON object."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
@@ -14,20 +14,25 @@ from vmodel.library.profile import profile as read_profile
 from vmodel.library.profile import shipped
 from vmodel.solve import compose
 
-TABLES = ("paths.toml", "knobs.toml", "parameters.toml", "references.toml")
+PATHS = "paths.toml"
+TABLES = (PATHS, "knobs.toml", "parameters.toml", "references.toml")
 DEVICES = "devices.toml"
 
 
 def facts(extra: Sequence[Profile], rows: Iterable[Observation], start: Scenario) -> dict[str, Any]:
     """Everything that the page reads instead of files. extra: profiles of the user's own beside the shipped ones."""
     shown = {p.name: p for p in (*(read_profile(name) for name in shipped()), *extra)}
+    paths = dict.fromkeys((*tables.path_names(), start.path))
+    known = {name: _table(name) for name in TABLES}
+    if start.path not in tables.path_names():
+        known[PATHS]["endpoints"][start.path] = _body(tables.endpoint(start.path))
     return {
-        "tables": {name: _table(name) for name in TABLES},
+        "tables": known,
         "devices": _table(DEVICES),
         "shown": tuple(shown.values()),
         "profiles": [asdict(p) for p in shown.values()],
-        "defaults": {path: _defaults(path, shown.values()) for path in tables.path_names()},
-        "peers": {path: _peers(path) for path in tables.path_names()},
+        "defaults": {path: _defaults(path, shown.values()) for path in paths},
+        "peers": {path: _peers(path) for path in paths},
         "topologies": list(tables.TOPOLOGIES),
         "workloads": list(tables.WORKLOADS),
         "rows": [row for o in rows if (row := _row(o)) is not None],
@@ -35,8 +40,16 @@ def facts(extra: Sequence[Profile], rows: Iterable[Observation], start: Scenario
     }
 
 
-def _table(name: str) -> Mapping[str, Any]:
+def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(files("vmodel.library").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _body(e: tables.Endpoint) -> dict[str, Any]:
+    """A path of the user's own as it would stand in the table of paths."""
+    body = asdict(e)
+    here = ("title", "place", "attach", "device", "merges", "tx", "rx")
+    inner = ("topologies", "topology", "host_peer", "workload", "best", "defaults", "fixed", "since", "cites")
+    return {**{key: body[key] for key in here}, "path": {key: body[key] for key in inner}}
 
 
 def _defaults(path: str, profiles: Iterable[Profile]) -> dict[str, dict[str, float | None]]:
