@@ -83,10 +83,11 @@ function roundTicks(u, axis, low, high) {
 
 function axes(xTitle, yTitle, xLog, yLog) {
   const line = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" };
+  const filter = (u, ticks) => ticks; // every tick has its number, on a logarithmic axis too
   const shownTicks = (u, ticks) => ticks.map((v) => (v === null ? null : shortNumber(v)));
   return [
-    { ...line, label: xTitle, labelSize: 22, size: 34, values: shownTicks, splits: xLog ? roundTicks : undefined },
-    { ...line, label: yTitle, labelSize: 22, size: 58, values: shownTicks, splits: yLog ? roundTicks : undefined },
+    { ...line, label: xTitle, labelSize: 22, size: 34, values: shownTicks, splits: xLog ? roundTicks : undefined, filter },
+    { ...line, label: yTitle, labelSize: 22, size: 58, values: shownTicks, splits: yLog ? roundTicks : undefined, filter },
   ];
 }
 

@@ -182,13 +182,13 @@ function waterfall(p, side, looks, longest) {
     body.append(make("tr", {},
       make("th", { scope: "row" }, key(look), name.replaceAll("_", " ")),
       make("td", { class: "resource", text: resource === "-" ? "nobody (waiting)" : resource }),
-      make("td", { class: "num", text: us }), make("td", { class: "num", text: share }),
+      make("td", { class: "num", text: us }), make("td", { class: "num share", text: share }),
       make("td", { class: "bar" }, bar(start, length, longest, look))));
     start += length;
   }
   const sum = lines[lines.length - 1];
-  body.append(make("tr", {}, make("th", { scope: "row", text: "sum" }), make("td", { class: "resource" }), make("td", { class: "num", text: sum[2] }), make("td", { class: "num", text: sum[3] }), make("td")));
-  const head = make("thead", {}, make("tr", {}, make("th", { scope: "col", text: "stage" }), make("th", { scope: "col", class: "resource", text: "who is busy" }), make("th", { scope: "col", class: "num", text: "µs" }), make("th", { scope: "col", class: "num", text: "share" }), make("th", { scope: "col", text: "when" })));
+  body.append(make("tr", {}, make("th", { scope: "row", text: "sum" }), make("td", { class: "resource" }), make("td", { class: "num", text: sum[2] }), make("td", { class: "num share", text: sum[3] }), make("td")));
+  const head = make("thead", {}, make("tr", {}, make("th", { scope: "col", text: "stage" }), make("th", { scope: "col", class: "resource", text: "who is busy" }), make("th", { scope: "col", class: "num", text: "µs" }), make("th", { scope: "col", class: "num share", text: "share" }), make("th", { scope: "col", text: "when" })));
   const title = state.b ? `${side === "a" ? "A (solid)" : "B (dashed)"}: ` : "";
   return make("div", {}, make("table", { class: "bars", "data-side": side }, make("caption", { text: `${title}${plainText(units__format_seconds(p.latency_s, p.latency_s * report_text__latency_log_sd(p)))} on average` }), head, body));
 }
