@@ -1,8 +1,8 @@
 """How soon the what-if page shows a move, how large it is, and what one whole prediction costs in it.
 
 A move is timed in the page, from the event of the slider to the frame after the one that shows it; `empty` is the same
-way with nothing to compute. `CPU` is what the page's thread works for one move, all that follows included: it is what is
-judged, since it stays the same when other programs want the processors too. Needs chromium, chromedriver, selenium.
+way with nothing to compute. `CPU` is what the page's thread works for one move, all that follows included: it is
+what is judged, since it stays the same when others want the processors too. Needs chromium, chromedriver, selenium.
 """
 
 import shutil
