@@ -1,5 +1,6 @@
 """What ethtool's settings mean, from text or JSON: units, `n/a`, mode numbers, invented link speeds."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ MODES = {  # numbers that are modes of Intel's drivers, where adaptive-rx does n
 }  # fmt: skip
 GIGABIT = 10**3  # [Mbit/s]
 NO_SPEED = 2**32 - 1  # an unknown speed printed as a number, and its 16-bit form
+SPEED = re.compile(r"(\d{1,12})(?:\s?Mb(?:it)?/s)?\b")
 VIRTUAL_PREFIXES = (
     "tap",
     "tun",
@@ -156,10 +158,12 @@ def _wished(value: Any) -> bool:
 def link(pairs: Mapping[str, Any], name: str) -> Facts:
     """The link: its rate where it is one, its state, and why a printed speed is no limit."""
     told = words(str(pairs.get("Speed", pairs.get("speed", ""))), 40)
-    speed = number(told.removesuffix("Mb/s").removesuffix("Mbit/s"))
+    found_speed = SPEED.match(told)
+    speed = number(found_speed[1]) if found_speed else None
     if speed is not None and speed in (0, NO_SPEED, 2**16 - 1):
         speed = None
-    up = switch(pairs.get("Link detected", pairs.get("link-detected")))
+    state = pairs.get("Link detected", pairs.get("link-detected"))
+    up = switch(state.split(" ")[0] if isinstance(state, str) else state)
     if speed is None and up is None:
         raise refusal("neither speed nor link state: no link settings of this device")
     modes = words(str(pairs.get("Supported link modes", pairs.get("supported-link-modes", ""))), 200)

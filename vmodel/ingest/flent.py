@@ -76,17 +76,27 @@ def _derived(name: str, about: Mapping[str, Any]) -> str:
 def _rates(results: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """Direction -> series name -> mean and values, of measured streams and of their sum."""
     out: dict[str, dict[str, dict[str, Any]]] = {}
+    sums = [name[: -len(" sum")].strip() for name in results if name.casefold().endswith(" sum")]
     for name, row in results.items():
         kind = _derived(name, about)
         if _unit(name, about) != "Mbits/s" or kind not in ("", "sum"):
             continue
-        base = name[: -len(" sum")] if kind == "sum" else (found[1] if (found := STREAM.fullmatch(name)) else name)
+        base = name[: -len(" sum")] if kind == "sum" else _base(name, sums)
         values = [v for x in row if (v := number(x)) is not None] if isinstance(row, list) else []
         mean = number(mapping(about.get(name)).get("MEAN_VALUE"))
         if mean is None and values:
             mean = statistics.fmean(values)
         out.setdefault(base.strip(), {})[name] = {"kind": kind, "mean": mean, "values": values}
     return out
+
+
+def _base(name: str, sums: list[str]) -> str:
+    """The direction that a stream belongs to: that of a sum (`TCP upload` of `TCP upload BE`), else its own."""
+    whole = next((total for total in sums if name.startswith((f"{total} ", f"{total}::"))), None)
+    if whole is not None:
+        return whole
+    found = STREAM.fullmatch(name)
+    return found[1] if found else name
 
 
 def _rate(base: str, series: Mapping[str, Mapping[str, Any]], shared: Mapping[str, Any]) -> dict[str, Any]:

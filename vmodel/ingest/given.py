@@ -25,6 +25,7 @@ UTF8_MARK = b"\xef\xbb\xbf"
 ESCAPES = re.compile(r"\x1b\[[0-9;?]{0,32}[ -/]?[@-~]")
 BLANK = re.compile(r"\s*")
 JSON_START = re.compile(r"^[ \t]{0,80}(?:\{|\[\s{0,80}[{\]])", re.MULTILINE)
+NOT_A_NUMBER = re.compile(r"(:\s{0,16})[-+]?(?:nan|inf)\b", re.IGNORECASE)
 NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 
 
@@ -90,6 +91,8 @@ def _looks_utf16(data: bytes) -> bool:
 def _documents(text: str, start: int) -> Documents:
     if len(text) - start > MOST_JSON_BYTES:
         raise refusal(f"JSON of {len(text) - start} characters, expected at most {MOST_JSON_BYTES}")
+    if NOT_A_NUMBER.search(text, start) is not None:  # what C prints for 0/0, which is no JSON
+        text = NOT_A_NUMBER.sub(r"\1null", text)
     decoder = json.JSONDecoder(parse_constant=lambda _: None)
     values: list[Any] = []
     at, before = start, text[:start].strip()

@@ -9,7 +9,7 @@ EMULATED: Mapping[str, str | None] = {  # model -> path; None: emulated, and non
     "e1000-82545em": "emulated-e1000", "e1000e": "emulated-e1000", "igb": "emulated-e1000",
     "pcnet": None, "vmxnet3": None, "tulip": None, "usb-net": None, "lan9118": None, "smc91c111": None,
     "i82550": None, "i82551": None, "i82557b": None, "i82559er": None, "i82562": None, "i82801": None,
-    "sungem": None, "sunhme": None, "spapr-vlan": None, "virtio-net-ccw": None,
+    "sungem": None, "sunhme": None, "spapr-vlan": None,
 }  # fmt: skip
 NEAREST = ("e1000e", "igb")  # modelled by the nearest relative
 USER_SPACE_NETWORKS = (

@@ -90,6 +90,8 @@ def _joined(found: Documents) -> dict[str, Any]:
     """The events of a stream as one report."""
     report: dict[str, Any] = {"intervals": []}
     for line, value in enumerate(found.values, start=1):
+        if _is_report(mapping(value)):  # --json-stream-full-output ends with the whole report
+            return dict(mapping(value))
         event, data = mapping(value).get("event"), mapping(value).get("data")
         if event == "interval":
             report["intervals"].append(data)
@@ -215,6 +217,7 @@ def _observation(run: _Run, sums: _Sums) -> Record:
     # The target is per stream; the receiver may get less only because packets are lost.
     capped = bool(target) and offered >= NEAR_TARGET * (target or 0) * (run.streams or 1)
     record = {
+        "path": "vsock" if run.protocol == "VSOCK" else None,
         "workload": "stream",
         "protocol": run.protocol,
         "streams": run.streams,

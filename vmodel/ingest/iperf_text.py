@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.ingest.given import Given, count, number, words
@@ -14,8 +14,9 @@ IPERF3, IPERF2 = "iperf3", "iperf2"
 SHORTEST_RUN_S = 1.0
 SUM = "SUM"
 # [  5][TX-C]   0.00-1.00   sec  1.37 GBytes  11.7 Gbits/sec  and what follows
+LONGEST_PREFIX = 100
 ROW = re.compile(
-    r"^\[\s{0,3}(?P<id>SUM|\*?\d{1,6}|SUM-\d+)\](?:\[(?P<role>[TR]X-[CS])\])?\s{1,8}"
+    r"\[\s{0,3}(?P<id>SUM|\*?\d{1,6}|SUM-\d+)\](?:\[(?P<role>[TR]X-[CS])\])?\s{1,8}"
     r"(?P<from>\d{1,9}\.\d{1,4})-\s{0,4}(?P<to>\d{1,9}\.\d{1,4})\s{1,6}sec\s{1,8}"
     r"(?P<moved>\d{1,12}(?:\.\d{1,4})?)\s{1,4}(?P<moved_unit>[KMGT]?)Bytes\s{1,8}"
     r"(?P<rate>\d{1,18}(?:\.\d{1,6})?)\s{1,4}(?P<prefix>[kKMGT]?)(?P<unit>bits|Bytes)/sec(?P<rest>[^\n]{0,200})$"
@@ -41,6 +42,7 @@ CPU = re.compile(
     r"(?:local|remote)/(?:sender|receiver) (?P<far>[\d.]{1,9})%"
 )
 CONNECTED = re.compile(r"^\[[^\]]{1,8}\](?:\[[^\]]{1,8}\])? local .{1,120} connected (?:to|with) ", re.M)
+SENT = re.compile(r"\] Sent \d{1,15} datagrams")
 DATAGRAM = re.compile(r"(?:Sending|Receiving) (\d{1,6}) byte datagrams")
 
 
@@ -71,16 +73,29 @@ def is_iperf2(given: Given) -> bool:
 def _rows(given: Given) -> list[_Row]:
     rows = []
     for line in given.lines:
-        found = ROW.match(line.rstrip()[:400]) if line.startswith("[") else None
+        found = _matched(line)
         if found is not None:
             rate = float(found["rate"]) * _factor(found["prefix"], found["unit"])
+            stream = SUM if found["id"].startswith(SUM) else found["id"]
             rows.append(
                 _Row(
-                    stream=found["id"], role=found["role"] or "", start_s=float(found["from"]),
+                    stream=stream, role=found["role"] or "", start_s=float(found["from"]),
                     end_s=float(found["to"]), rate_bps=rate, rest=found["rest"].strip(),
                 )
             )  # fmt: skip
     return rows
+
+
+def _matched(line: str) -> re.Match[str] | None:
+    """The row in a line; a time stamp or a title may stand before it."""
+    line = line.rstrip()[:400]
+    at = line.find("[", 0, LONGEST_PREFIX)
+    while at >= 0:
+        found = ROW.match(line, at)
+        if found is not None:
+            return found
+        at = line.find("[", at + 1, LONGEST_PREFIX)
+    return None
 
 
 def _factor(prefix: str, unit: str) -> float:
@@ -94,11 +109,11 @@ def read_iperf3(given: Given) -> Ingested:
     """Read iperf3's table; raises DatasetError without lines of sender and receiver."""
     fault = FAULT.search(given.text)
     rows = _rows(given)
-    finals = [row for row in rows if row.rest.endswith(("sender", "receiver"))]
+    finals = [row for row in rows if row.rest.endswith(("sender", "receiver"))] or _old_udp(given, rows)
     if not any(row.rest.endswith("receiver") for row in finals):
         why = f"iperf3 reports: {fault['why']} (no summary lines)" if fault else "the iperf3 text has no summary lines"
         raise refusal(f"{why}: the run has no final result")
-    _one_run(given, "Connecting to host ", "iperf3")
+    _one_run(given, ("Connecting to host ", "Accepted connection from "), "iperf3")
     made = []
     for role in sorted({row.role for row in finals}, reverse=True):
         made.append(_text_point(given, [row for row in finals if row.role == role], rows, role))
@@ -116,8 +131,23 @@ def read_iperf3(given: Given) -> Ingested:
     )  # fmt: skip
 
 
-def _one_run(given: Given, mark: str, tool: str) -> None:
-    runs = sum(line.startswith(mark) for line in given.lines)
+def _old_udp(given: Given, rows: list[_Row]) -> list[_Row]:
+    """The summary of UDP before 3.2: one line without a role, what was sent and what of it was lost."""
+    if SENT.search(given.text) is None:
+        return []
+    last = next((row for row in reversed(rows) if LOSS.search(row.rest)), None)
+    loss = LOSS.search(last.rest) if last is not None else None
+    if last is None or loss is None or not int(loss["packets"]):
+        return []
+    share = 1 - min(int(loss["lost"]) / int(loss["packets"]), 1)
+    return [
+        replace(last, rest=f"{last.rest} sender"),
+        replace(last, rest=f"{last.rest} receiver", rate_bps=last.rate_bps * share),
+    ]
+
+
+def _one_run(given: Given, marks: tuple[str, ...], tool: str) -> None:
+    runs = max(sum(line.startswith(mark) for line in given.lines) for mark in marks)
     if runs > 1:
         raise refusal(f"holds {runs} {tool} runs: split them")
 
@@ -142,6 +172,7 @@ def _text_point(given: Given, finals: list[_Row], rows: list[_Row], role: str) -
     point: dict[str, Any] = {
         "workload": "stream",
         "protocol": started["protocol"].upper() if started else "UDP" if udp else "TCP",
+        "path": "vsock" if started and started["protocol"] == "VSOCK" else None,
         "streams": streams,
         "direction": direction,
         "counts": "delivered",
@@ -189,7 +220,7 @@ def _retransmits(sent: _Row | None) -> int | None:
 def _unit_of(given: Given) -> str | None:
     """The unit in which the rates are printed, from the first row."""
     for line in given.lines:
-        found = ROW.match(line.rstrip()[:400])
+        found = _matched(line)
         if found is not None:
             return f"{found['prefix']}{found['unit']}/sec"
     return None
@@ -228,7 +259,7 @@ def read_iperf2(given: Given) -> Ingested:
     if not rows:
         why = f": {words(fault['why'])}" if fault else ""
         raise refusal(f"the iperf 2 text has no result{why}")
-    _one_run(given, "Client connecting to ", "iperf 2")
+    _one_run(given, ("Client connecting to ",), "iperf 2")
     udp = re.search(r"(?:,|on) UDP port", given.head) is not None
     final = _whole(rows)
     sums = [row for row in final if row.stream == SUM]

@@ -1,11 +1,12 @@
 """libvirt domain XML: the network device to model, what serves it, and the parts of the guest that matter to it."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from vmodel.ingest import libvirt_interface, libvirt_network
-from vmodel.ingest.given import Given, count, words
+from vmodel.ingest.given import HEAD_BYTES, Given, count, words
 from vmodel.ingest.result import Ingested, refusal
 from vmodel.ingest.xml_tree import parsed
 
@@ -13,17 +14,21 @@ TOOL = "libvirt domain XML"
 KVM = "kvm"
 WRAPPERS = ("domstatus", "domainsnapshot", "domainbackup", "domaincheckpoint")
 OUTSIDE = {"qemu": "is emulation without KVM: outside the model", "xen": "is outside the model (KVM only)"}
+BEGINS = re.compile(rb"^<(?:\?xml |domain[ >]|network[ >])", re.M)
 SIZES = {"KiB": 1, "k": 1, "KB": 1, "M": 2, "MiB": 2, "G": 3, "GiB": 3, "T": 4, "TiB": 4}
 
 
 def is_xml(given: Given) -> bool:
-    """Whether the data begins like XML or HTML."""
-    return given.data.lstrip()[:1] == b"<"
+    """Whether the data begins like XML or HTML, or a libvirt document follows some text."""
+    return given.data.lstrip()[:1] == b"<" or BEGINS.search(given.data[:HEAD_BYTES]) is not None
 
 
 def read(given: Given) -> Ingested:
     """Read a domain or a network; raises DatasetError for what is neither, damaged, hostile or outside the model."""
-    root = parsed(given.data)
+    data = given.data.lstrip()
+    if data[:1] != b"<" and (found := BEGINS.search(data)) is not None:
+        data = data[found.start() :]  # a warning of virsh or sudo stands before it
+    root = parsed(data)
     if root.tag == "network":
         return libvirt_network.read(root)
     domain = root if root.tag == "domain" else root.find("domain") if root.tag in WRAPPERS else None

@@ -71,8 +71,10 @@ def _text_fields(given: Given) -> dict[str, str]:
 
 
 def _in_english(fields: Mapping[str, str]) -> None:
-    if "Architecture" in fields or sum(name in fields for name in NEEDED) >= 2:
+    if ("Architecture" in fields and "CPU(s)" in fields) or sum(name in fields for name in NEEDED) >= 2:
         return
+    if all(name in ENGLISH for name in fields):
+        raise refusal("lscpu output without CPU(s): no processors in this file")
     example = next((name for name in fields if name not in ENGLISH and "CPU" not in name), next(iter(fields), ""))
     raise refusal(f'lscpu output is not in English (field "{words(example, 40)}"): run LC_ALL=C lscpu')
 

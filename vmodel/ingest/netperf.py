@@ -95,7 +95,7 @@ def _of_table(test: Test, body: str, *, bare: bool, warnings: list[str]) -> dict
         )
         raise refusal(f"{why} (no measurement in this file)")
     unit = _unit(lines, test, bare, warnings)
-    if test.kind == "rr":
+    if test.kind != "stream":
         return _rr(test, rows, unit)
     if test.protocol == "UDP":
         return _udp_stream(test, rows, unit)
@@ -108,7 +108,7 @@ def _unit(lines: list[str], test: Test, bare: bool, warnings: list[str]) -> str:
         found = UNIT.search(line) if not NUMBERS.fullmatch(line) else None
         if found is not None:
             return found[0]
-    if test.kind == "rr":
+    if test.kind != "stream":
         return "per sec"
     if bare:
         warnings.append("no header (-P 0): the unit is taken for 10^6bits/s, netperf's own choice without -f")

@@ -35,6 +35,7 @@ LATENCIES = {
     "min_us": "MIN_LATENCY", "mean_us": "MEAN_LATENCY", "p50_us": "P50_LATENCY", "p90_us": "P90_LATENCY",
     "p99_us": "P99_LATENCY", "max_us": "MAX_LATENCY", "stddev_us": "STDDEV_LATENCY",
 }  # fmt: skip
+HEAD_LINES = 4
 MOST_COLUMNS = 400
 MOST_ROWS = 2000
 TRANSACTIONS = "Trans/s"
@@ -45,6 +46,9 @@ def omni_rows(body: str) -> list[dict[str, str]]:
     pairs = dict(PAIR.findall(body))
     if "THROUGHPUT" in pairs or "TRANSACTION_RATE" in pairs or "MEAN_LATENCY" in pairs:
         return [pairs]
+    columns = _columns(body)
+    if columns:
+        return [columns]
     lines = [line for line in body.split("\n") if "," in line][:MOST_ROWS]
     for place, line in enumerate(lines):
         heads = _cells(line)
@@ -56,6 +60,19 @@ def omni_rows(body: str) -> list[dict[str, str]]:
                 raise refusal("the netperf CSV has a header but no row")
             return found
     return []
+
+
+def _columns(body: str) -> dict[str, str]:
+    """The table for people (-O): heads of up to four lines over left-aligned columns, one row."""
+    lines = [line for line in body.split("\n")[:60] if line.strip() and "," not in line]
+    place = next((n for n, line in enumerate(lines) if re.match(r"-?\d", line)), 0)
+    heads, row = lines[max(place - HEAD_LINES, 0) : place], lines[place] if place else ""
+    starts = [found.start() for found in re.finditer(r"\S+", row)][:MOST_COLUMNS]
+    found: dict[str, str] = {}
+    for start, end in zip(starts, [*starts[1:], None], strict=True) if starts else ():
+        head = " ".join(" ".join(line[start:end].split()) for line in heads)
+        found[HEADS.get(" ".join(head.split()), head)] = row[start:end].strip()
+    return found if "THROUGHPUT_UNITS" in found and "THROUGHPUT" in found else {}
 
 
 def _cells(line: str) -> list[str]:

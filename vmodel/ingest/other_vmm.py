@@ -21,6 +21,7 @@ def is_other(given: Given) -> bool:
 def _json(given: Given) -> str:
     found = given.json
     body: dict[str, Any] = mapping(found.values[0]) if found is not None and found.values else {}
+    body = mapping(body.get("config")) or body  # as the running monitor answers
     if "machine-config" in body or "network-interfaces" in body or "boot-source" in body:
         return "Firecracker"
     if "boot_vcpus" in mapping(body.get("cpus")) or ("payload" in body and "net" in body):
@@ -46,7 +47,8 @@ def read(given: Given) -> Ingested:
             f"this is a Firecracker configuration, not QEMU/libvirt (user-space virtio-mmio, one queue pair): {ADVICE}"
         )
     if name == "cloud-hypervisor":
-        body = mapping(given.json.values[0]) if given.json is not None else {}
+        whole = mapping(given.json.values[0]) if given.json is not None else {}
+        body = mapping(whole.get("config")) or whole
         queues = next((count(net.get("num_queues")) for net in objects(body.get("net"))), None)
         raise refusal(f"this is a cloud-hypervisor configuration, not QEMU/libvirt{_pairs(queues)}: {ADVICE}")
     name = _command(given)

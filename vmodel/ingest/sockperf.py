@@ -49,18 +49,19 @@ def read(given: Given) -> Ingested:
     if len(AVERAGE.findall(text)) > 1 or len(RATE.findall(text)) > 1:
         raise refusal("holds more than one sockperf run, or one with several servers: split them")
     average, summary = AVERAGE.search(text), SUMMARY.search(text)
-    if RATE.search(text) is not None and average is None:
-        made = _throughput(text, warnings)
-    elif average is not None or summary is not None:
-        made = _latency(given, average, summary, warnings)
-    elif ROWS_HEAD.search(text) is not None:
-        made = _from_rows(given, warnings)
-    else:
+    made: list[dict[str, Any]] = []
+    if average is not None or summary is not None:
+        made.append(_latency(given, average, summary, warnings))
+    if RATE.search(text) is not None:
+        made.append(_throughput(text, warnings))
+    if not made and ROWS_HEAD.search(text) is not None:
+        made.append(_from_rows(given, warnings))
+    if not made:
         fault = FAULT.search(text)
         why = words(fault["why"].removeprefix("ERROR: ")) if fault else "no summary: the test did not end"
         raise refusal(f"sockperf: {why}")
     return Ingested(
-        tool=TOOL, version=version[1] if version else None, kind="observations", observations=(made,),
+        tool=TOOL, version=version[1] if version else None, kind="observations", observations=tuple(made),
         warnings=tuple(warnings),
     )  # fmt: skip
 
