@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from vmodel.core.records import Profile as Profile
     from vmodel.core.records import Scenario as Scenario
     from vmodel.errors import VmodelError as VmodelError
+    from vmodel.ingest.read import read_output as read_output
+    from vmodel.ingest.scenario import settings_from as settings_from
     from vmodel.library.profile import profile as profile
     from vmodel.library.tables import path_names as path_names
     from vmodel.plan.tune import Tuning as Tuning
@@ -53,9 +55,11 @@ _PLACES = {
     "path_names": "vmodel.library.tables",
     "predict": "vmodel.solve.ask",
     "profile": "vmodel.library.profile",
+    "read_output": "vmodel.ingest.read",
     "read_rows": "vmodel.calibrate.dataset",
     "run_sweep": "vmodel.sweep.ask",
     "scenario": "vmodel.config",
+    "settings_from": "vmodel.ingest.scenario",
     "tune": "vmodel.plan.tune",
 }
 __all__ = sorted(_PLACES)

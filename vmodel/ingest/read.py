@@ -81,6 +81,9 @@ def read(what: str | Path | bytes, tool: str | None = None, pick: tuple[str, ...
         raise DatasetError(error.study, shown, error.line, error.fault) from None
 
 
+read_output = read  # the name in the package's own table, where `read` would say too little
+
+
 def _hint(tool: str | None) -> str:
     return "" if tool is None else tool.partition(":")[2]
 

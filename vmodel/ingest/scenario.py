@@ -120,6 +120,11 @@ def combine(parts: Sequence[Part]) -> Combined:
     return Combined(origins=origins, notes=tuple(dict.fromkeys(work.notes)), parts=tuple(parts), facts=_facts(parts))
 
 
+def settings_from(files: Sequence[str], pick: tuple[str, ...] = ()) -> Combined:
+    """Settings of one scenario from files; `.settings` are keywords of `predict`, `.origins` and `.notes` say why."""
+    return combine(read_files(files, pick))
+
+
 def _is_hypervisor(part: Part) -> bool:
     return part.found.tool in HYPERVISORS
 
