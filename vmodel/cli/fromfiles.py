@@ -4,20 +4,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vmodel.errors import ConfigError
-from vmodel.ingest.scenario import combine, read_files, shown
+from vmodel.ingest.scenario import Part, combine, read_files, shown
 
 if TYPE_CHECKING:
     from vmodel.cli.options import Question
 
 
-def read_into(question: "Question", files: Sequence[str], pick: Sequence[str]) -> None:
-    """Put the settings of the files into a question; what a configuration file has set stays."""
+def read_into(question: "Question", files: Sequence[str], pick: Sequence[str]) -> tuple[Part, ...]:
+    """Put the settings of the files into a question; what is set already stays.  Returns what was read."""
     try:
-        found = combine(read_files(files, tuple(pick)))
+        parts = read_files(files, tuple(pick))
     except ConfigError as error:
         question.faults.extend(error.faults)
         question.unread = True
-        return
+        return ()
+    found = combine(parts)
     question.outputs = True
     question.notes.extend(found.notes)
     for name, origin in found.origins.items():
@@ -27,3 +28,4 @@ def read_into(question: "Question", files: Sequence[str], pick: Sequence[str]) -
         else:
             question.put(name, origin.value, origin.file, origin.key)
             question.files[name] = (origin.place, shown(origin.value))
+    return parts

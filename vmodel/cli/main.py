@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "ingest_command",
         "Read the outputs of measuring and configuration tools.",
     ),
+    "lint": ("vmodel.cli.lint", "lint_command", "Findings in a configuration, with predicted gain and what mends it."),
     "fit": ("vmodel.cli.fit", "fit_command", "Parameters from measurements."),
     "validate": ("vmodel.cli.validate", "validate_command", "Measured against predicted, out of sample too."),
     "suggest": (
