@@ -252,6 +252,11 @@ def test_the_command_answers_in_lines_json_and_pictures(tmp_path, capsys):
     assert table.read_text("utf-8").startswith("mean,interrupts,throughput,cpu,rx_usecs")
 
 
+def test_nothing_to_search_is_an_answer_too():
+    found = tune("xen-pv", minimise="mean", over=["mtu"], mtu=1500, size=64)
+    assert found.changes == () and found.searched == {} and found.optimum == found.today.latency_s
+
+
 def test_no_is_exit_code_one_with_the_reason(capsys):
     code = main(["tune", "--path", "vf", "--minimise", "p99", "--subject", "mean <= 1us", "--over", "rx_usecs"])
     text = capsys.readouterr().out

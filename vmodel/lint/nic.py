@@ -38,10 +38,11 @@ LATENCY = ("mean", "p50", "p90", "p99", "p999", "p9999")
 UNUSUAL_S = 1e-4  # a timer longer than that is far above what drivers start with for low latency
 MANY_INTERRUPTS = 20_000.0  # a second on one CPU: the bulk tiers of ITR drivers begin below it
 CALM_US = 50.0  # what i40e, iavf and ice start with
+SMALLEST_PAYLOAD_BYTES = 128.0  # every PCIe device can do it
 TLP_OVERHEAD_BYTES = 24.0  # header, sequence number, check sum and framing of a PCIe packet (neugebauer2018)
 RX_TIMES = ("rx_usecs", "pf_rx_usecs", "adaptive_rx")
 NEGLIGIBLE_LOSS = 1e-9
-NEAR_CAPACITY = 0.99
+LARGEST_RING = 2**10  # of virtio, where no tool tells the largest
 HALF = 0.5
 
 
@@ -196,7 +197,7 @@ def small_ring(sheet: Sheet) -> Iterator[Finding]:
     if s is None or not rings:
         return
     fact = min(rings, key=lambda f: f.value)
-    largest = float(fact.facts.get("rx_ring_max") or 1024)
+    largest = float(fact.facts.get("rx_ring_max") or LARGEST_RING)
     if fact.value >= largest:
         return
     frames = changed(s, {"ring_size": float(fact.value), "size": s.knobs["mtu"]})
@@ -238,7 +239,7 @@ def narrow_slot(sheet: Sheet) -> Iterator[Finding]:
     """The lanes of the slot carry less than the ports of the NIC, or the NIC has more lanes than the slot gives."""
     s = sheet.scenario
     for fact in sheet.all("pcie_bps"):
-        payload = float(fact.facts.get("pcie_payload_bytes") or 0) or 128.0
+        payload = float(fact.facts.get("pcie_payload_bytes") or SMALLEST_PAYLOAD_BYTES)
         usable = fact.value * payload / (payload + TLP_OVERHEAD_BYTES)
         width, most = fact.facts.get("pcie_width"), fact.facts.get("pcie_width_max")
         links = [f.value for f in sheet.all("link_bps")]

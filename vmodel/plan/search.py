@@ -241,14 +241,14 @@ def _iterates(s: Scenario) -> bool:
     return s.load.kind != "max" if s.workload == "packets" else s.knobs["in_flight"] > 1
 
 
-def first_look(problem: Problem) -> list[list[int]]:
-    """The places tried on each axis, as fine as the budget allows; empty where even the coarsest look is too much."""
+def first_look(problem: Problem) -> list[list[int]] | None:
+    """The places tried on each axis, as fine as the budget allows; None where even the coarsest look is too much."""
     budget = SLOW_BUDGET if _iterates(problem.scenario) else BUDGET
     for count in range(FINEST, COARSEST - 1, -2):
         grids = [_grid(axis, count) for axis in problem.axes]
         if math.prod(len(g) for g in grids) <= budget:
             return grids
-    return []
+    return None
 
 
 def settled(problem: Problem, rng: Any) -> tuple[Problem, dict[str, float]]:
@@ -258,7 +258,7 @@ def settled(problem: Problem, rng: Any) -> tuple[Problem, dict[str, float]]:
     in every constraint, than any other among many random configurations.  Raises ConfigError where that is too little.
     """
     fixed: dict[str, float] = {}
-    while not first_look(problem):
+    while first_look(problem) is None:
         found = _dominant(problem, [a for a in problem.axes if not a.long and a.knob not in fixed], rng)
         if found is None:
             expected = "fewer settings at once: there are more combinations than can be tried"
@@ -302,7 +302,7 @@ def chunks(grids: Sequence[Sequence[int]]) -> Iterator[Any]:
 def enumerate_all(problem: Problem, tell: Any = None) -> Pool:
     """Answer every combination of the first look.  tell: called with the share done."""
     pool = Pool(problem=problem)
-    grids = first_look(problem)
+    grids = first_look(problem) or []
     size = math.prod(len(g) for g in grids)
     for places in chunks(grids):
         pool.add(answer(problem, places))
