@@ -123,8 +123,15 @@ def test_a_number_picks_one_report_of_a_server():
 
 
 def test_the_user_can_name_the_test_that_the_output_does_not():
-    found = read(HOME / "files" / "netperf_2.7.0_tcp_rr_P0.txt", tool="netperf:TCP_RR")
-    assert found.observations[0]["transactions_per_s"] == 47282.53
+    for name in ("netperf:TCP_RR", "netperf TCP_RR", "TCP_RR"):
+        found = read(HOME / "files" / "netperf_2.7.0_tcp_rr_P0.txt", tool=name)
+        assert found.observations[0]["transactions_per_s"] == 47282.53
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r["outcome"] != "error"], ids=lambda r: r["file"])
+def test_the_tool_that_a_record_names_reads_the_file_again(row):
+    file = HOME / "files" / row["file"]
+    assert read(file, tool=read(file).tool) == read(file)
 
 
 def test_another_tool_is_refused_with_its_forms():

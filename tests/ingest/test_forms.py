@@ -151,7 +151,21 @@ Accepted connection from 192.0.2.1, port 41780
     refused(server + server, "holds 2 iperf3 runs")
 
 
+def test_iperf3_runs_that_do_not_show_the_capacity_are_not_usable():
+    body = report(sum_sent=sums(3e8), sum_received=sums(2.99e8))
+    body["start"]["test_start"]["target_bitrate"] = 300000000
+    has(observed(json.dumps(body)), usable=False, limited_by="target_bitrate")
+    body["start"]["test_start"]["target_bitrate"] = 900000000
+    has(observed(json.dumps(body)), usable=True, limited_by=None)
+    body["start"]["test_start"] |= {"target_bitrate": 0, "bidir": 1}
+    has(observed(json.dumps(body)), usable=False)
+
+
 def test_iperf3_text_errors():
+    refused(
+        UDP_TEXT + "iperf3: interrupt - the client has terminated\n", "interrupted.*not used as a calibration point"
+    )
+    has(observed(UDP_TEXT + "iperf3: error - unable to send control message: Broken pipe\n"), usable=False)
     refused("iperf3: error - unable to connect to server: No route to host\n", "No route to host")
     refused("Connecting to host 192.0.2.2, port 5201\n", "no summary lines")
 

@@ -163,6 +163,11 @@ def test_predict_from_files_says_where_each_value_came_from(capsys):
     assert f"  path virtio-vhost ({FILES / 'libvirt_virtio_vhost_q4_mtu9000.xml'}: network device)" in text
 
 
+def test_explain_says_it_too(capsys):
+    out = ran(capsys, "explain", *given("qemu_proxmox.txt"))[1]
+    assert f"  queues 8 queues ({FILES / 'qemu_proxmox.txt'}: queues)" in out
+
+
 @pytest.mark.parametrize("command", ["explain", "check", "compare"])
 def test_the_other_commands_take_files_too(capsys, command):
     more = ["--case", "queues=1"] if command == "compare" else []
@@ -229,6 +234,31 @@ def test_observations_become_a_file_that_fit_reads(capsys, tmp_path):
     assert ran(capsys, "ingest", str(FILES / files[1]), *said, "--size", "1", "-o", str(one))[0] == 0
     assert ran(capsys, "fit", str(one), "-o", str(tmp_path / "mine.toml"))[0] in (0, 1)  # one row tells little
     assert (tmp_path / "mine.toml").exists()
+
+
+def test_a_row_says_what_its_columns_can_and_excludes_the_rest(capsys, tmp_path):
+    out = tmp_path / "out.csv"
+    files = [
+        "iperf3_3.12_udp_64B_unlimited.json",
+        "sockperf_3.7_udp_underload_20kmps.txt",
+        "iperf3_3.12_tcp_bidir.json",
+    ]
+    ran(
+        capsys,
+        "ingest",
+        *(str(FILES / name) for name in files),
+        "--path",
+        "virtio-vhost",
+        "--size",
+        "64",
+        "-o",
+        str(out),
+    )
+    datagrams, under_load, *both = read_rows(out)
+    assert datagrams.knobs == {"size": 64.0, "tso": 0.0, "gro": 0.0, "nodelay": 1.0}
+    assert datagrams.excluded == ""
+    assert "offered load of 20004.5" in under_load.excluded
+    assert ["both directions" in row.excluded for row in both] == [True, True]
 
 
 def test_rows_need_what_only_the_user_knows(capsys, tmp_path):

@@ -15,6 +15,8 @@ EVENTS = ("start", "interval", "end", "error", "server_output_text", "server_out
 NEAR_TARGET = 0.95  # share of the target rate from which the target, not the path, set the rate
 UDP_DEFAULT_BPS = float(BYTES_PER_MIB)  # iperf3 -u without -b: 1 Mbit/s, counted in powers of two
 SUMS = {"sent": "sum_sent", "received": "sum_received", "total": "sum"}
+CAPPED = "limited by its target bit rate: a lower bound of the capacity"
+BOTH_WAYS = "both directions at once share the processors"
 MULTITHREADED = (3, 16)  # the first version that gives each stream a thread
 
 
@@ -238,9 +240,9 @@ def _observation(run: _Run, sums: _Sums) -> Record:
         "receiver_cpu_percent": remote if forward else local,
         "congestion_control": words(run.end.get("sender_tcp_congestion"), 40) or None,
         "throughput_sd_bps": _spread(run, direction),
-        "usable": not run.problem,
-        "because": run.problem or None,
     }
+    because = run.problem or (CAPPED if capped else BOTH_WAYS if record["bidir"] else None)
+    record |= {"usable": because is None, "because": because}
     goal = count(run.test.get("bytes"))
     if goal:
         record["bytes_target"] = goal

@@ -23,7 +23,7 @@ ROW = re.compile(
 )
 BANNER = re.compile(r"^(?:iperf3:|Connecting to host |Server listening on \d|Accepted connection from|iperf 3\.)", re.M)
 BANNER2 = re.compile(r"^(?:Client connecting to .{1,200}, (?:TCP|UDP) port|Server listening on (?:TCP|UDP) port)", re.M)
-FAULT = re.compile(r"^iperf3: (?:error|interrupt) - (?P<why>[^\n]{1,200})", re.M)
+FAULT = re.compile(r"^iperf3: (?P<what>error|interrupt) - (?P<why>[^\n]{1,200})", re.M)
 FAULT2 = re.compile(
     r"^(?P<why>(?:connect|write|read|bind|tcp connect|WARNING: did not receive ack)[^\n]{0,20} failed[^\n]{0,160})",
     re.M,
@@ -108,6 +108,8 @@ def _factor(prefix: str, unit: str) -> float:
 def read_iperf3(given: Given) -> Ingested:
     """Read iperf3's table; raises DatasetError without lines of sender and receiver."""
     fault = FAULT.search(given.text)
+    if fault is not None and fault["what"] == "interrupt":
+        raise refusal(f'the iperf3 run was interrupted ("{words(fault["why"])}") - not used as a calibration point')
     rows = _rows(given)
     finals = [row for row in rows if row.rest.endswith(("sender", "receiver"))] or _old_udp(given, rows)
     if not any(row.rest.endswith("receiver") for row in finals):

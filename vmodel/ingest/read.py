@@ -1,5 +1,6 @@
 """The table of readers, and how an input finds its own: by what it says, never by what it is called."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from vmodel.ingest import (
     testpmd,
 )
 from vmodel.ingest.given import Given
+from vmodel.ingest.netperf_kinds import named_test
 from vmodel.ingest.result import Ingested, refusal
 
 
@@ -61,6 +63,7 @@ READERS: tuple[Reader, ...] = (  # the first that recognises an input reads it
     Reader(tool="ip", form="text", recognises=iproute.is_ip_text, read=iproute.read_text),
     Reader(tool="lspci", form="text", recognises=lspci.is_lspci, read=lspci.read),
 )
+ALIASES = {"perf": "perf-kvm", "iperf": "iperf2", "libvirt-domain": "libvirt", "virsh": "libvirt"}
 LONGEST_SHOWN = 300  # characters of a file's name in an error line
 TOOLS = tuple(dict.fromkeys(reader.tool for reader in READERS))
 
@@ -68,7 +71,7 @@ TOOLS = tuple(dict.fromkeys(reader.tool for reader in READERS))
 def read(what: str | Path | bytes, tool: str | None = None, pick: tuple[str, ...] = ()) -> Ingested:
     """Read a file, `-` for standard input, or bytes.
 
-    tool: overrides recognition; `netperf:TCP_RR` names the test as well, for output without a banner.
+    tool: overrides recognition, by the first word (`iperf3`, `ethtool -c`); `netperf:TCP_RR` names the test as well.
     pick: names of devices (or the number of a document) for inputs that hold several.
     Raises DatasetError for an input without a result, UnknownName for a tool.
     """
@@ -76,7 +79,8 @@ def read(what: str | Path | bytes, tool: str | None = None, pick: tuple[str, ...
     shown = "standard input" if file == source.STANDARD_INPUT else file[-LONGEST_SHOWN:]
     try:
         data = what if isinstance(what, bytes) else source.contents(file)
-        return _read(Given(data=data, file=shown, pick=pick, hint=_hint(tool)), tool)
+        readers, hint = (READERS, "") if tool is None else _chosen(tool)
+        return _read(Given(data=data, file=shown, pick=pick, hint=hint), readers, tool)
     except DatasetError as error:
         raise DatasetError(error.study, shown, error.line, error.fault) from None
 
@@ -84,20 +88,19 @@ def read(what: str | Path | bytes, tool: str | None = None, pick: tuple[str, ...
 read_output = read  # the name in the package's own table, where `read` would say too little
 
 
-def _hint(tool: str | None) -> str:
-    return "" if tool is None else tool.partition(":")[2]
-
-
-def _chosen(tool: str) -> tuple[Reader, ...]:
-    name = tool.partition(":")[0].strip().casefold()
+def _chosen(tool: str) -> tuple[tuple[Reader, ...], str]:
+    """The readers of a tool as a user or a record writes it, and what else it says of the content."""
+    name, _, hint = re.sub(r"[:\s]+", " ", tool.strip()).partition(" ")
+    if named_test(name) is not None:
+        name, hint = "netperf", name
+    name = ALIASES.get(name.casefold(), name.casefold())
     found = tuple(reader for reader in READERS if reader.tool == name)
     if not found:
-        raise UnknownName("tool", tool, nearest(name, TOOLS))
-    return found
+        raise UnknownName("tool", tool, nearest(tool, TOOLS))
+    return found, hint
 
 
-def _read(given: Given, tool: str | None) -> Ingested:
-    readers = READERS if tool is None else _chosen(tool)
+def _read(given: Given, readers: tuple[Reader, ...], tool: str | None) -> Ingested:
     if not given.data:
         raise refusal("file is empty (a tool that was killed leaves nothing)")
     if not given.data.strip():

@@ -18,6 +18,7 @@ FACTORS = {"latency_us": 1.0, "transactions_per_s": 1.0, "throughput_bps": 1 / B
 NAMES = {"throughput_bps": "throughput_mbps"}
 SPREADS = {"throughput_bps": "throughput_sd_bps", "rate_pps": "rate_sd_pps"}
 SIZES = ("message_bytes", "request_bytes", "frame_bytes", "payload_bytes")
+DATAGRAMS = {"tso": "false", "gro": "false", "nodelay": "true"}  # each write is a packet of its own
 KNOBS = {"in_flight": "in_flight", "batch": "batch"}
 
 
@@ -47,6 +48,9 @@ def _row(observation: Record, found: Ingested, name: str, known: Mapping[str, st
     metric = observation["metric"]
     factor = FACTORS[metric]
     spread = observation.get(SPREADS.get(metric, ""))
+    because = None if observation.get("usable", True) else observation.get("because") or "not usable"
+    if metric == "latency_us" and observation.get("load_pps"):
+        because = because or f"under an offered load of {observation['load_pps']:.6g} packets/s, which a row cannot say"
     row: dict[str, Any] = {
         "id": name,
         "path": observation.get("path"),
@@ -56,11 +60,13 @@ def _row(observation: Record, found: Ingested, name: str, known: Mapping[str, st
         "value": observation[metric] * factor,
         "sd": None if not spread else spread * factor,
         "source": f"{found.tool} {found.version or ''}".strip(),
-        "excluded": None if observation.get("usable", True) else observation.get("because") or "not usable",
+        "excluded": because,
         "note": "; ".join(_notes(observation)),
     }
     if observation.get("workload") == "stream" and (observation.get("streams") or 1) > 1:
         row["flows"] = observation["streams"]
+    if observation.get("workload") == "stream" and observation.get("protocol") == "UDP":
+        row |= DATAGRAMS
     for key, knob in KNOBS.items():
         if (observation.get(key) or 1) > 1:
             row[knob] = observation[key]

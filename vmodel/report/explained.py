@@ -7,6 +7,7 @@ from vmodel.report.record import as_json
 from vmodel.report.tables import aligned, markdown
 from vmodel.report.text import (
     breakdown_rows,
+    chosen_lines,
     cores,
     knob_text,
     per_second,
@@ -147,7 +148,10 @@ def tables_of(e: Explanation) -> list[tuple[str, list[tuple[str, ...]], tuple[st
 def explanation_lines(e: Explanation, width: int) -> list[str]:
     """The explanation for a terminal."""
     p = e.prediction
-    lines = [question(p.scenario), *(f"  {note}" for note in p.scenario.notes), f"regime: {p.regime}", ""]
+    lines = [question(p.scenario), *(f"  {note}" for note in p.scenario.notes)]
+    if p.scenario.origins:
+        lines += [f"  {line}" for line in chosen_lines(p.scenario)]
+    lines += [f"regime: {p.regime}", ""]
     lines += ["Where the time of a message goes", "", *waterfall_lines(p), ""]
     lines += [f"Closed form of {e.closed_form.answer} [{e.closed_form.unit}]", ""]
     lines += [f"  {line}" for line in e.closed_form.text.split("\n")]
