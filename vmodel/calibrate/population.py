@@ -107,13 +107,16 @@ def assumed() -> Population:
     kinds = [kind(n) for n in names]
     same = np.array([[a == b != "rest" for b in kinds] for a in kinds], dtype=float)
     correlation = TOGETHER * same + np.diag(1 - TOGETHER * np.diag(same))
-    first = np.concatenate([sd**2, [s**2 for _, s in SLOPES.values()]])
+    spread = correlation * np.outer(sd, sd)
+    doubt = np.zeros((len(names) + len(SLOPES),) * 2)
+    doubt[: len(names), : len(names)] = spread  # what is wrong with one assumed median is wrong with its like
+    doubt[len(names) :, len(names) :] = np.diag([s**2 for _, s in SLOPES.values()])
     return Population(
         names=names,
         mean=np.log([table[n].median for n in names]),
         slopes=np.array([m for m, _ in SLOPES.values()]),
-        spread=correlation * np.outer(sd, sd),
-        doubt=np.diag(first),
+        spread=spread,
+        doubt=doubt,
     )
 
 

@@ -20,12 +20,16 @@ MOVED = 2.0  # standard deviations of its own change from which a cost has moved
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """One cost that new rows moved: before, after, and the change in standard deviations of such changes."""
+    """One cost that new rows moved: before, after, the change in standard deviations of such changes.
+
+    effect: what the change alone does to the rows, root mean square of log(prediction).
+    """
 
     name: str
     before: float
     after: float
     score: float
+    effect: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +85,7 @@ def _evidence(f: Fit) -> float:
 
 
 def _moves(f: Fit) -> tuple[Move, ...]:
-    """Costs whose change is larger than the rows' own uncertainty would make it, largest first."""
+    """Costs whose change is larger than the rows' own uncertainty would make it, the most telling first."""
     before = belief(f.profile, f.names)
     out = []
     for j, name in enumerate(f.names):
@@ -90,9 +94,15 @@ def _moves(f: Fit) -> tuple[Move, ...]:
         score = change / math.sqrt(gained) if gained > 0 else 0.0
         if abs(score) >= MOVED:
             out.append(
-                Move(name=name, before=float(np.exp(before.mean[j])), after=float(np.exp(f.log_values[j])), score=score)
+                Move(
+                    name=name,
+                    before=float(np.exp(before.mean[j])),
+                    after=float(np.exp(f.log_values[j])),
+                    score=score,
+                    effect=float(np.sqrt(np.mean((f.jacobian[:, j] * change) ** 2))),
+                )
             )
-    return tuple(sorted(out, key=lambda m: -abs(m.score)))
+    return tuple(sorted(out, key=lambda m: -m.effect))
 
 
 def _sentence(moved: Sequence[Move], factor: float, f: Fit) -> str:

@@ -247,7 +247,9 @@ def _update_file(file: Path, known: str, output: Path | None, as_json: bool) -> 
     if output is not None:
         write(output, text_of(tables_of(f, file.stem)))
     if as_json:
-        moves = {m.name: {"before": m.before, "after": m.after, "score": m.score} for m in found.moved}
+        moves = {
+            m.name: {"before": m.before, "after": m.after, "score": m.score, "effect": m.effect} for m in found.moved
+        }
         record = {**_fit_record(f), "loosened": found.loosened, "moved": moves, "drift": found.because}
         click.echo(json.dumps(record, indent=2, sort_keys=True))
     else:

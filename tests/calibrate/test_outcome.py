@@ -1,0 +1,114 @@
+"""Whatever rows come, a fit ends in one of four outcomes, with one sentence that a person understands."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.calibrate.made import SIZES, measured, row, scaled
+from vmodel.calibrate.fit import fit
+from vmodel.calibrate.outcome import AT_BOUND, NOT_IDENTIFIED, OK, OUTCOMES, OUTSIDE_DOMAIN
+from vmodel.library.profile import profile
+
+GENERIC = profile("generic")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return measured("generic", costs={"vcpu_wake_s": 2.5e-5, "worker_copy_bytes_s": 3e9})
+
+
+def fitted(rows):
+    f = fit(rows, GENERIC)
+    assert f.outcome in OUTCOMES
+    assert f.because and "\n" not in f.because and len(f.because) < 300
+    return f
+
+
+def test_rows_that_the_model_can_explain_are_ok(rows):
+    f = fitted(rows)
+    assert f.outcome == OK and f.outliers == ()
+    assert "learned from" in f.because
+
+
+def test_one_row_is_not_identified_and_says_what_to_measure_next():
+    f = fitted([row(0, 61.0, size=1024)])
+    assert f.outcome == NOT_IDENTIFIED
+    assert "one row" in f.because and "measure virtio-vhost with stream" in f.because
+
+
+def test_rows_of_one_configuration_are_rank_deficient():
+    f = fitted([row(i, v, size=1024) for i, v in enumerate((60.0, 61.0, 62.0, 61.5, 60.5))])
+    assert f.outcome == NOT_IDENTIFIED
+    assert "5 rows of one configuration" in f.because and "measure" in f.because
+
+
+def test_the_same_value_again_and_again_is_not_identified_either():
+    assert fitted([row(i, 61.0, size=1024) for i in range(6)]).outcome == NOT_IDENTIFIED
+
+
+def test_one_value_for_every_size_is_outside_the_domain():
+    sizes = [64 << i for i in range(0, 15, 2)]
+    rows = [
+        row(i, 1000.0, size=s, workload="stream", direction="to-vm", metric="throughput_mbps")
+        for i, s in enumerate(sizes)
+    ]  # fmt: skip
+    f = fitted(rows)
+    assert f.outcome in (OUTSIDE_DOMAIN, AT_BOUND)
+
+
+def test_rows_that_no_cost_moves_are_not_identified():
+    asked = dict(path="native", topology="cross-host-host", workload="stream", metric="throughput_mbps", link_gbps=0.1)
+    f = fitted([row(i, 94.1, size=65536 + i, **asked) for i in range(4)])  # the wire is full, whatever it costs
+    assert f.outcome == NOT_IDENTIFIED
+    assert "known already" in f.because
+
+
+def test_contradictory_rows_are_named_in_pairs():
+    rows = [row(i, 50.0 if i % 2 else 200.0, size=1024) for i in range(10)]
+    f = fitted(rows)
+    assert f.outcome == OUTSIDE_DOMAIN
+    assert "factor of 4.0" in f.because and "mislabelled" in f.because
+
+
+def test_contradictions_within_their_own_spread_are_noise():
+    rows = [row(i, 50.0 if i % 2 else 120.0, size=1024, sd=60.0) for i in range(6)]
+    assert "ask the same" not in fitted(rows).because
+
+
+@pytest.mark.parametrize(("factor", "words"), [(1e-3, "1000 times larger"), (1e3, "1000 times smaller")])
+def test_a_wrong_unit_is_recognised_as_one(rows, factor, words):
+    f = fitted(scaled(rows, factor))
+    assert f.outcome == OUTSIDE_DOMAIN
+    assert words in f.because and "unit" in f.because
+
+
+def test_one_row_in_a_wrong_unit_is_named_and_does_not_spoil_the_rest(rows):
+    f, clean = fitted(scaled(rows, 1e-3, {4})), fitted(rows)
+    assert f.outliers == ("r4",)
+    assert "r4" in f.because
+    rest = [i for i in range(len(rows)) if i != 4]
+    assert f.predicted[rest] == pytest.approx(clean.predicted[rest], rel=0.15)
+
+
+def test_a_mislabelled_row_is_named(rows):
+    spoiled = [
+        replace(r, metric="rate_pps", workload="packets", direction="to-vm") if i == 3 else r
+        for i, r in enumerate(rows)
+    ]
+    assert "r3" in fitted(spoiled).because
+
+
+def test_most_rows_mislabelled_are_outside_the_domain(rows):
+    streams = [r for r in rows if r.workload == "stream"]
+    wrong = [replace(r, knobs={"size": float(s)}) for r, s in zip(streams, reversed(SIZES), strict=True)]
+    f = fitted(wrong)
+    assert f.outcome == OUTSIDE_DOMAIN
+    assert "off by more than" in f.because and "check" in f.because
+
+
+def test_a_cost_that_would_have_to_be_impossible_is_at_its_bound():
+    prior = replace(GENERIC, correlated=(), covariance=(), seen={})
+    f = fit([row(i, 4000.0 + i, size=64) for i in range(3)] + [row(9, 4000.0, size=128)], prior)
+    assert f.outcome in (AT_BOUND, OUTSIDE_DOMAIN)
+    if f.outcome == AT_BOUND:
+        assert "as far from what is physically likely" in f.because
