@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +10,12 @@ from typing import Any
 
 import click
 
-from vmodel.calibrate.dataset import read_rows
 from vmodel.calibrate.evidence import PACKAGE, load
 from vmodel.calibrate.fit import Fit, fit
+from vmodel.calibrate.generic import told_machine
 from vmodel.calibrate.outcome import KEPT, NOT_IDENTIFIED, OK
 from vmodel.calibrate.profile_file import tables_of, tables_of_profile, text_of, write
+from vmodel.cli.measured import measurements, said_options
 from vmodel.cli.options import plot_option
 from vmodel.cli.output import check_plot, write_figure
 from vmodel.core.records import Observation, Profile
@@ -103,6 +104,7 @@ def _fit_record(f: Fit) -> dict[str, Any]:
 @click.option("--clock", metavar="GHZ", type=click.FloatRange(0.1, 20), help="Base clock of the machine.")
 @click.option("--year", type=click.IntRange(1990, 2100), help="Year of the machine and its kernel.")
 @click.option("--mitigations/--no-mitigations", default=None, help="Mitigations of speculative execution.")
+@said_options
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Profile to write (.toml), or folder for all.")
 @click.option("--calibration", type=click.Path(path_type=Path), help="Folder with study folders.")
 @click.option("--pool", is_flag=True, help="Learn the generic profile from all studies.")
@@ -123,15 +125,22 @@ def fit_command(
     in_place: bool,
     plot: str | None,
     as_json: bool,
+    **said: Any,
 ) -> int:
-    """Fit parameters to FILE, or refit all shipped profiles to the evidence and compare them with what ships."""
+    """Fit parameters to FILE, or refit all shipped profiles to the evidence and compare them with what ships.
+
+    FILE holds observations (CSV), or is the output of a tool that `vmodel ingest` reads; then name its --path.
+    """
     check_plot(plot)
     if plot is not None and (file is None or known is not None):
         raise ConfigError([Fault(file="", key="--plot", value=plot, expected="a FILE of measurements to fit")])
     if file is not None:
+        _target(output)
+        rows = usable(file, said)
         if known is not None:
-            return _update_file(file, known, output, as_json)
-        return _fit_file(file, prior, (clock, year, mitigations), output, plot=plot, as_json=as_json)
+            return _update(rows, file.stem, known, output, as_json)
+        before = told_machine(read_profile(prior), clock_ghz=clock, year=year, mitigations=mitigations)
+        return _fit(rows, file.stem, before, output, plot=plot, as_json=as_json)
     if known is not None:
         raise ConfigError([Fault(file="fit", key="--update", value=known, expected="a FILE of new rows beside it")])
     if pool:
@@ -189,8 +198,9 @@ def told(label: str, length: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.update(1)
 
 
-def _rows_of(file: Path) -> list[Observation]:
-    rows = [row for row in read_rows(file) if not row.excluded]
+def usable(file: Path, said: Mapping[str, Any]) -> list[Observation]:
+    """The rows of a user's file that are not excluded. Raises ConfigError if there are none."""
+    rows = [row for row in measurements(file, said) if not row.excluded]
     if not rows:
         raise ConfigError([Fault(file=str(file), key="", expected="at least one row that is not excluded")])
     return rows
@@ -201,29 +211,23 @@ def _target(output: Path | None) -> None:
         raise ConfigError([Fault(file="fit", key="-o", value=str(output), expected="a file ending in .toml")])
 
 
-def _fit_file(
-    file: Path,
-    prior: str,
-    facts: tuple[float | None, int | None, bool | None],
+def _fit(
+    rows: Sequence[Observation],
+    study: str,
+    before: Profile,
     output: Path | None,
     *,
     plot: str | None,
     as_json: bool,
 ) -> int:
-    from vmodel.calibrate.generic import told_machine
-
-    _target(output)
-    rows = _rows_of(file)
-    name = output.stem if output else file.stem
-    clock, year, mitigations = facts
-    before = told_machine(read_profile(prior), clock_ghz=clock, year=year, mitigations=mitigations)
+    name = output.stem if output else study
     f = fit(rows, started(before, rows, name))
     if output is not None:
-        write(output, text_of(tables_of(f, file.stem)))
+        write(output, text_of(tables_of(f, study)))
     if plot is not None:
         from vmodel.report.judged import learned_of, posterior_figure
 
-        write_figure(plot, posterior_figure(learned_of(f.estimates), f"{name}: {len(rows)} rows on {prior}"))
+        write_figure(plot, posterior_figure(learned_of(f.estimates), f"{name}: {len(rows)} rows on {before.name}"))
     if as_json:
         click.echo(json.dumps(_fit_record(f), indent=2, sort_keys=True))
     else:
@@ -233,11 +237,9 @@ def _fit_file(
     return 0 if f.outcome == OK else 1
 
 
-def _update_file(file: Path, known: str, output: Path | None, as_json: bool) -> int:
+def _update(rows: Sequence[Observation], study: str, known: str, output: Path | None, as_json: bool) -> int:
     from vmodel.calibrate.update import update
 
-    _target(output)
-    rows = _rows_of(file)
     before = read_profile(known)
     if not before.correlated:
         expected = "a profile that a fit has written; start with `vmodel fit FILE -o PROFILE`"
@@ -245,7 +247,7 @@ def _update_file(file: Path, known: str, output: Path | None, as_json: bool) -> 
     found = update(rows, replace(before, name=output.stem) if output else before)
     f = found.fit
     if output is not None:
-        write(output, text_of(tables_of(f, file.stem)))
+        write(output, text_of(tables_of(f, study)))
     if as_json:
         moves = {
             m.name: {"before": m.before, "after": m.after, "score": m.score, "effect": m.effect} for m in found.moved

@@ -52,7 +52,7 @@ def ingest_command(files: tuple[str, ...], list_tools: bool, as_json: bool, outp
     kind = ending(output, ("csv", "json"))
     found = {file: read(file, tool=said["tool"], pick=said["interfaces"]) for file in files}
     if kind == "csv" and output is not None:
-        known = _known(said)
+        known = known_of(said)
         write(output, as_text([row for file, one in found.items() for row in as_rows(one, file, known)]))
     records = [record_of(one) for one in found.values()]
     answer = records[0] if len(records) == 1 else [{"file": f, **r} for f, r in zip(found, records, strict=True)]
@@ -77,7 +77,7 @@ def record_of(found: Ingested) -> dict[str, Any]:
     }
 
 
-def _known(said: Mapping[str, Any]) -> dict[str, str]:
+def known_of(said: Mapping[str, Any]) -> dict[str, str]:
     """What the user says of every row; raises ConfigError for names that do not exist."""
     known = {name: said[name] for name in (*SAID, "series") if said.get(name)}
     if said.get("size"):

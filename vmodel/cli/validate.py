@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from vmodel.calibrate.dataset import read_rows
 from vmodel.calibrate.evidence import load
 from vmodel.cli.fit import started, told
+from vmodel.cli.measured import measurements, said_options
 from vmodel.cli.options import plot_option
 from vmodel.cli.output import check_plot, ending, write, write_figure
-from vmodel.core.records import Profile
+from vmodel.core.records import Observation, Profile
 from vmodel.errors import ConfigError, Fault
 from vmodel.library.profile import profile as read_profile
 from vmodel.units import PERCENT_PER_ONE
@@ -24,6 +24,7 @@ LARGEST_RECORD_BYTES = 64 << 20
 
 @click.command("validate")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
+@said_options
 @click.option("--profile", "profile_name", help="Profile to compare FILE with (name or .toml).")
 @click.option("--against", metavar="BEFORE", help="Compare with another profile, or a record saved with --json.")
 @click.option("--few-shot", "few", is_flag=True, help="Also: fit more and more rows of FILE and predict the rest.")
@@ -45,6 +46,7 @@ def validate_command(
     output: str | None,
     plot: str | None,
     as_json: bool,
+    **said: Any,
 ) -> int:
     """Compare measured with predicted: FILE against a profile, or all evidence, in and out of sample."""
     check_plot(plot)
@@ -68,8 +70,9 @@ def validate_command(
         )
     before: Mapping[str, Any] | None = saved
     if file is not None and known is not None:
-        record = _file(file, known, few, plot)
-        before = before if other is None else _file(file, other, False, None)
+        everything = measurements(file, said)
+        record = _file(everything, file, known, few, plot)
+        before = before if other is None else _file(everything, file, other, False, None)
     else:
         record = _evidence(calibration, plot)
         if transfer:
@@ -84,10 +87,9 @@ def validate_command(
     return 0
 
 
-def _file(file: Path, known: Profile, few: bool, plot: str | None) -> dict[str, Any]:
+def _file(everything: Sequence[Observation], file: Path, known: Profile, few: bool, plot: str | None) -> dict[str, Any]:
     from vmodel.calibrate.validate import compare_rows, report  # scikit-learn is slow to load
 
-    everything = read_rows(file)
     rows = [row for row in everything if not row.excluded]
     if not rows:
         raise ConfigError([Fault(file=str(file), key="", expected="at least one row that is not excluded")])
