@@ -5,9 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from vmodel.calibrate.generic import profile_of
+from vmodel.calibrate.population import assumed
+from vmodel.calibrate.transfer import blank
 from vmodel.core.records import Observation
+from vmodel.library.profile import profile
 from vmodel.solve.ask import predict
 
+PRIOR = profile_of(assumed(), blank(), profile("generic"), ())  # a population that no study has told anything of
 SIZES = (64, 512, 4096, 16384, 65536)
 
 
@@ -23,7 +28,7 @@ def row(
     )  # fmt: skip
 
 
-def measured(profile, *, noise=0.02, seed=1, costs=None, path="virtio-vhost"):
+def measured(profile=PRIOR, *, noise=0.02, seed=1, costs=None, path="virtio-vhost"):
     """Ten rows as a machine of this profile would give them: round trips and streams of several sizes."""
     chance = np.random.default_rng(seed)
     out = []

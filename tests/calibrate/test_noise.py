@@ -5,13 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from tests.calibrate.made import measured, row
+from tests.calibrate.made import PRIOR, measured, row
 from vmodel.calibrate.fit import fit
 from vmodel.calibrate.noise import from_prior, repeat_noise, stated
 from vmodel.calibrate.problem import Weighing
-from vmodel.library.profile import profile
-
-GENERIC = profile("generic")
 
 
 def test_repeats_tell_the_noise_by_their_pooled_standard_deviation():
@@ -28,8 +25,8 @@ def test_repeats_tell_the_noise_by_their_pooled_standard_deviation():
 
 def test_a_stated_spread_is_a_weight():
     tight, wide = row(0, 50.0, size=1024, sd=0.5), row(1, 70.0, size=1024, sd=20.0)
-    to_first = fit([tight, wide], GENERIC).predicted[0]
-    to_second = fit([row(0, 50.0, size=1024, sd=20.0), row(1, 70.0, size=1024, sd=0.7)], GENERIC).predicted[0]
+    to_first = fit([tight, wide], PRIOR).predicted[0]
+    to_second = fit([row(0, 50.0, size=1024, sd=20.0), row(1, 70.0, size=1024, sd=0.7)], PRIOR).predicted[0]
     assert to_first < 57 < 63 < to_second
 
 
@@ -57,8 +54,8 @@ def test_a_shared_error_is_whitened_as_its_covariance_says():
 
 
 def test_ten_thousand_rows_are_fitted_like_ten():
-    rows = [r for i in range(100) for r in measured("generic", seed=i, noise=0.05)]
-    f = fit(rows, GENERIC)
+    rows = [r for i in range(100) for r in measured(seed=i, noise=0.05)]
+    f = fit(rows, PRIOR)
     assert len(f.rows) == 1000
     assert f.repeat_noise["virtio-vhost/rr"] == pytest.approx(0.05, rel=0.15)
     assert f.outcome == "ok"

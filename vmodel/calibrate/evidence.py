@@ -14,11 +14,16 @@ PLACES = (Path("calibration"), PACKAGE / "evidence", PACKAGE.parent / "calibrati
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """One publication: all its rows, and the profile seed of its machine."""
+    """One publication: all its rows, and the profile seed of its machine.
+
+    public: collected from another publication than the documents.  shipped: its fit is a profile of the package.
+    """
 
     name: str
     rows: tuple[Observation, ...]
     seed: Profile
+    public: bool = False
+    shipped: bool = True
 
     @property
     def compared(self) -> tuple[Observation, ...]:
@@ -34,10 +39,20 @@ def folder(given: Path | None = None) -> Path:
     raise ConfigError([Fault(file=str(given or "calibration"), key="", expected="a folder with study folders")])
 
 
-def load(given: Path | None = None) -> tuple[Study, ...]:
-    """Every study of a calibration folder that describes the machine of a profile; raises ConfigError."""
+def load(given: Path | None = None, *, public: bool = False) -> tuple[Study, ...]:
+    """The studies of a calibration folder: the documents, and with `public` those of other publications as well.
+
+    A study is public where its source.toml names what it was collected from (`public`). Raises ConfigError.
+    """
     found = []
     for place in studies(folder(given)):
-        seed = from_tables({"format": FORMAT, **read_toml(place / "profile.toml")}, str(place / "profile.toml"))
-        found.append(Study(name=place.name, rows=read_rows(place / "observations.csv"), seed=seed))
+        told = place / "source.toml"
+        collected = told.is_file() and "public" in read_toml(told)
+        if collected and not public:
+            continue
+        body = {"format": FORMAT, **read_toml(place / "profile.toml")}
+        shipped = bool(body.pop("shipped", True))
+        seed = from_tables(body, str(place / "profile.toml"))
+        rows = read_rows(place / "observations.csv")
+        found.append(Study(name=place.name, rows=rows, seed=seed, public=collected, shipped=shipped))
     return tuple(found)

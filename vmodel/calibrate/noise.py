@@ -16,6 +16,7 @@ LEAST_NOISE, MOST_NOISE = 0.004, 0.08  # relative noise is estimated between the
 START_NOISE = 0.05
 CUT = 3.0  # residuals beyond this many standard deviations lose weight (Cauchy law)
 NORMAL_MAD = 1.4826  # median absolute deviation of the normal law
+CONTRADICTION = 2.0  # factor between answers to the same question that no noise explains
 LEAST_RATIO = 0.1  # no row weighs more than a hundred times its neighbours
 LEAST_FREE = 0.2  # share of degrees of freedom below which residuals are not scaled up further
 BELIEVED_ROWS = 8  # rows of a kind against which the residuals must speak before they are believed
@@ -40,15 +41,18 @@ def configuration(row: Observation) -> tuple[object, ...]:
 
 
 def repeat_noise(rows: Sequence[Observation]) -> dict[str, float]:
-    """Relative noise of each group from rows that repeat each other, pooled over their degrees of freedom."""
+    """Relative noise of each group from rows that repeat each other, pooled over their degrees of freedom.
+
+    Rows that differ by a factor which no noise explains contradict each other; they tell nothing of noise.
+    """
     groups = noise_groups(rows)
     places: dict[tuple[object, ...], list[int]] = {}
     for i, row in enumerate(rows):
         places.setdefault(configuration(row), []).append(i)
     squares: dict[str, list[float]] = {}
     for repeats in places.values():
-        if len(repeats) > 1:
-            logs = np.log([rows[i].value for i in repeats])
+        logs = np.log([rows[i].value for i in repeats])
+        if len(repeats) > 1 and float(np.ptp(logs)) <= math.log(CONTRADICTION):
             found = squares.setdefault(groups[repeats[0]], [0.0, 0.0])
             found[0] += float(np.sum((logs - logs.mean()) ** 2))
             found[1] += len(repeats) - 1

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vmodel.calibrate.design import design, evaluate
-from vmodel.calibrate.noise import configuration
+from vmodel.calibrate.noise import CONTRADICTION, configuration
 from vmodel.calibrate.problem import Problem
 from vmodel.core.records import Observation, Profile
 from vmodel.errors import VmodelError
@@ -22,7 +22,7 @@ OUTCOMES = (OK, AT_BOUND, NOT_IDENTIFIED, OUTSIDE_DOMAIN)
 OUTSIDE = 0.35  # relative error beyond which a row speaks against the model and not of noise
 OUTSIDE_SD = 2.0  # and so many standard deviations, where the model is known to be further off
 OUTSIDE_SHARE = 0.25  # share of such rows from which the data as a whole do
-CONTRADICTION = 2.0  # factor between answers to the same question that no noise explains
+MANY = 4  # configurations from which one and the same value cannot be chance
 LITTLE = 0.2  # a cost that learned this much has learned something
 KEPT = 0.95  # share of its prior's spread from which a cost has kept it
 SHOWN = 5  # rows that a sentence names
@@ -57,7 +57,7 @@ class Evidence:
 def conclusion(e: Evidence, outliers: Sequence[str]) -> tuple[str, str]:
     """The outcome, one of OUTCOMES, and the sentence that says why."""
     p = e.problem
-    found = _contradiction(p.rows) or _outside(e)
+    found = _contradiction(p.rows) or _constant(e) or _outside(e)
     if found is not None:
         return OUTSIDE_DOMAIN, found
     if e.bounded:
@@ -109,6 +109,21 @@ def _contradiction(rows: Sequence[Observation]) -> str | None:
         f"{low.id} and {high.id} ask the same and differ by a factor of {high.value / low.value:.1f}: one is"
         " mislabelled, or something changed between them that no column tells"
     )
+
+
+def _constant(e: Evidence) -> str | None:
+    """One value for many questions whose answers must differ."""
+    rows = e.problem.rows
+    for metric in sorted({r.metric for r in rows}):
+        places = [i for i, r in enumerate(rows) if r.metric == metric]
+        kinds = len({configuration(rows[i]) for i in places})
+        apart = float(np.exp(np.ptp(e.first[places])))
+        if kinds >= MANY and len({rows[i].value for i in places}) == 1 and apart > CONTRADICTION:
+            return (
+                f"{kinds} configurations all have {metric} {rows[places[0]].value:g}, where a factor of {apart:.0f} is"
+                f" expected between them: {_named([rows[i].id for i in places])}; a default or a cap, no measurement"
+            )
+    return None
 
 
 def _outside(e: Evidence) -> str | None:

@@ -146,7 +146,9 @@ def fit_command(
     if pool:
         return _pool(calibration, output, in_place, as_json)
     code, records = 0, []
-    for study in load(calibration):
+    for study in load(calibration, public=True):
+        if not study.shipped:
+            continue
         f = fit(study.compared, study.seed)
         text = text_of(tables_of(f, study.name))
         same, state = _settle(f"{study.seed.name}.toml", text, output, in_place)
@@ -177,7 +179,7 @@ def _pool(calibration: Path | None, output: Path | None, in_place: bool, as_json
     """Learn the generic profile from every study, each left out in turn for how far it is off."""
     from vmodel.calibrate.transfer import generic
 
-    found = load(calibration)
+    found = load(calibration, public=True)
     with told("leaving out studies", len(found)) as step:
         learned = generic(found, read_profile("generic"), step)
     same, state = _settle("generic.toml", text_of(tables_of_profile(learned)), output, in_place)

@@ -34,6 +34,7 @@ LARGEST_RECORD_BYTES = 64 << 20
 )
 @click.option("-o", "--output", metavar="PAGE", help="Write the accuracy page of all evidence (.md).")
 @plot_option("predicted over measured, a panel for each metric of each data set")
+@click.option("--public", is_flag=True, help="The studies of other publications beside the documents; minutes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def validate_command(
     *,
@@ -43,6 +44,7 @@ def validate_command(
     few: bool,
     calibration: Path | None,
     transfer: bool,
+    public: bool,
     output: str | None,
     plot: str | None,
     as_json: bool,
@@ -74,7 +76,7 @@ def validate_command(
         record = _file(everything, file, known, few, plot)
         before = before if other is None else _file(everything, file, other, False, None)
     else:
-        record = _evidence(calibration, plot)
+        record = _evidence(calibration, public, plot)
         if transfer:
             record["transfer"] = _transferred(calibration)
     if before is not None:
@@ -107,10 +109,10 @@ def _file(everything: Sequence[Observation], file: Path, known: Profile, few: bo
     return record
 
 
-def _evidence(calibration: Path | None, plot: str | None) -> dict[str, Any]:
+def _evidence(calibration: Path | None, public: bool, plot: str | None) -> dict[str, Any]:
     from vmodel.calibrate.validate import report, validate_study
 
-    found = load(calibration)
+    found = load(calibration, public=public)
     length = sum(len({r.series for r in s.compared}) + len(s.compared) for s in found)
     with told("leaving out", length) as step:
         results = [validate_study(study, step) for study in found]
@@ -134,7 +136,7 @@ def _points(calibration: Path | None) -> tuple[Any, ...]:
     from vmodel.calibrate.transfer import transfer as leave_out
     from vmodel.calibrate.validate import rows_only
 
-    found = load(calibration)
+    found = load(calibration, public=True)
     base = read_profile("generic")
     with told("leaving out studies", 3 * len(found)) as step:
         results = []
