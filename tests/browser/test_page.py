@@ -15,7 +15,9 @@ from vmodel.cli.options import FLAGS
 from vmodel.config import scenario
 from vmodel.library import tables
 from vmodel.report import explorer
+from vmodel.report.explained import reason_text, trials_text
 from vmodel.report.text import answers
+from vmodel.solve.explain import effects
 from vmodel.solve.solver import predict
 
 LARGEST_BYTES = 6e6
@@ -182,10 +184,15 @@ def test_measured_points_lie_over_the_curve(tab):
 
 
 @pytest.mark.slow
-def test_a_row_without_effect_says_so(tab):
+def test_each_setting_says_what_it_does_or_why_nothing(tab):
     tab.open("#path=vf&workload=rr")
-    idle = tab.run("return [...document.querySelectorAll('.knob.idle label')].map((l) => l.htmlFor)")
-    assert "knob-queues-number" in idle and "knob-size-number" not in idle
+    known = {effect.knob: effect for effect in effects(scenario(path="vf", workload="rr"))}
+    for name in ("size", "rx_usecs", "queues", "ring_size", "batch", "in_flight"):
+        hint = tab.text(f"#knob-{name}-hint")
+        text = trials_text(known[name]) if known[name].matters else reason_text(known[name])
+        assert shown(text) in hint.replace(" µs", " us").replace(" us", " µs"), name
+        idle = tab.run(f"return document.getElementById('knob-{name}-hint').parentElement.classList.contains('idle')")
+        assert idle == (not known[name].matters)
 
 
 @pytest.mark.slow

@@ -89,11 +89,13 @@ def _percent(x: float) -> str:
     return "0 %" if abs(x) < ZERO else f"{'+' if x > 0 else ''}{format_share(x)}"
 
 
-def _trials(x: Effect) -> str:
+def trials_text(x: Effect) -> str:
+    """What other values of a setting would change."""
     return ", ".join(f"{knob_text(x.knob, t.value)}: {_percent(t.change)}" for t in x.trials)
 
 
-def _begins(x: Effect) -> str:
+def reason_text(x: Effect) -> str:
+    """Why a setting does nothing, and where it would begin to."""
     if not x.begins_at:
         return x.reason
     return f"{x.reason}; begins to matter at {' and at '.join(knob_text(x.knob, _short(v)) for v in x.begins_at)}"
@@ -129,8 +131,8 @@ SHEET_HEADS = ("stage", "seconds per message", "what happens")
 
 
 def tables_of(e: Explanation) -> list[tuple[str, list[tuple[str, ...]], tuple[str, ...], str]]:
-    mattering = [(x.knob, knob_text(x.knob, x.value), _trials(x)) for x in e.mattering]
-    idle = [(x.knob, knob_text(x.knob, x.value), _begins(x)) for x in e.idle]
+    mattering = [(x.knob, knob_text(x.knob, x.value), trials_text(x)) for x in e.mattering]
+    idle = [(x.knob, knob_text(x.knob, x.value), reason_text(x)) for x in e.idle]
     sheet = [(f.stage, f.text, f"{f.about} [{', '.join(f.cites)}]") for f in e.formulas]
     return [
         ("Formula sheet", list(sheet), SHEET_HEADS, ""),

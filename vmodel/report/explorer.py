@@ -29,6 +29,7 @@ NEEDED = (  # names of the package that the page calls
     ("vmodel.library.moderation", ("devices",)),
     ("vmodel.library.profile", ("value_of",)),
     ("vmodel.library.tables", ("endpoint", "knobs", "path_names", "priors", "references")),
+    ("vmodel.report.explained", ("reason_text", "trials_text")),
     ("vmodel.report.record", ("as_json",)),
     (
         "vmodel.report.text",
@@ -36,6 +37,7 @@ NEEDED = (  # names of the package that the page calls
     ),
     ("vmodel.solve.compose", ("parameter_values",)),
     ("vmodel.solve.dual", ("plain",)),
+    ("vmodel.solve.explain", ("effects",)),
     ("vmodel.solve.solver", ("predict", "solve")),
     ("vmodel.solve.tails", ("skewed_percentile",)),
     ("vmodel.units", ("US_PER_S", "format_bitrate", "format_rate", "format_seconds", "format_share")),

@@ -177,7 +177,8 @@ def _script_traffic(traffic: Traffic) -> str:
         steps = "".join(f"const {symbol} = {javascript(e)}; " for symbol, e in shared)
         lines = ", ".join(f"[{json.dumps(word)}, {javascript(e)}]" for word, e in zip(names, counts, strict=True))
         function = f"({', '.join(knobs)}) => {{ {steps}return new Map([{lines}]); }}"
-        text += f"  [{json.dumps(part)}, [{function}, {json.dumps(knobs)}, {json.dumps(names)}, new Map()]],\n"
+        rests = json.dumps(list(_rests_on(traffic, names).items()))
+        text += f"  [{json.dumps(part)}, [{function}, {json.dumps(knobs)}, {json.dumps(names)}, new Map({rests})]],\n"
     return text
 
 

@@ -3,10 +3,12 @@
 const REST_MS = 350;
 const SLOW_MS = 45; // computing and drawing may take so long before lines get fewer points
 const COARSEST = 0.35;
+const SLICE_MS = 12; // of work between two looks at whether something moved
 const timings = []; // from a move to the repaint that shows it [ms], the latest last
 const MOST_TIMINGS = 500;
 let moved = null;
 let resting = null;
+let telling = null;
 let found = {};
 
 function changed() {
@@ -39,6 +41,8 @@ function paint() {
   const cost = performance.now() - computed;
   detail = cost > SLOW_MS ? Math.max(COARSEST, (detail * SLOW_MS) / cost) : Math.min(1, detail * 1.2);
   clearTimeout(resting);
+  clearTimeout(telling);
+  telling = null;
   resting = setTimeout(rest, REST_MS);
 }
 
@@ -79,25 +83,30 @@ function rest() {
   drawFormula(p, solved.words);
   drawSources(p);
   refreshCosts(p, `${asked.path} ${asked.topology} ${asked.workload} ${asked.profile} ${asked.peer} ${state.side}`);
-  markIdle(p);
+  tellEffects(p.scenario);
   history.replaceState(null, "", addressOf());
 }
 
-// says of the settings of the form which do nothing here
-function markIdle(p) {
-  const mine = [p.latency_s, p.messages_per_s, p.cpu_host + p.cpu_guest];
-  for (const r of rows) {
-    if (r.name === "load") continue;
-    const knob = library_tables__knobs().get(r.name);
-    const value = p.scenario.knobs.get(r.name);
-    const [low, high] = knob.kind === "switch" ? [0, 1] : reachOf(r.name);
-    const others = [low, high, value ? Math.min(value * 1.5 + 1, knob.most) : 1].filter((v) => v !== value).map((v) => (knob.kind === "count" ? Math.round(v) : v));
-    const moves = endOf(current().path).fixed.has(r.name) || others.some((v) => {
-      const out = outcome(scenarioOf(withValue(current(), r.name, legal(r.name, v))));
-      return [solve_dual__plain(out.latency_s), solve_dual__plain(out.rate_per_s)].some((x, i) => Math.abs(x - mine[i]) > 1e-9 * Math.abs(mine[i]));
-    });
-    r.box.classList.toggle("idle", !moves);
-  }
+// says of each setting of the form what it does here, or why it does nothing: as `vmodel explain` finds it, row by row,
+// so that a hand that moves again is not kept waiting
+function tellEffects(scenario) {
+  clearTimeout(telling);
+  const todo = rows.filter((r) => r.name !== "load" && (MAIN.includes(r.name) || byId("more").open));
+  const next = () => {
+    const began = performance.now();
+    telling = null;
+    while (todo.length && performance.now() - began < SLICE_MS) tellEffect(todo.shift(), scenario);
+    if (todo.length) telling = setTimeout(next, 0);
+  };
+  telling = setTimeout(next, 0);
+}
+
+function tellEffect(row, scenario) {
+  const [effect] = solve_explain__effects(scenario, [row.name]);
+  const about = library_tables__knobs().get(row.name).about;
+  const hint = row.box.querySelector(".hint");
+  row.box.classList.toggle("idle", !effect.matters);
+  hint.textContent = plainText(effect.matters ? `${report_explained__trials_text(effect)}; ${about}` : report_explained__reason_text(effect));
 }
 
 function begin() {
@@ -131,7 +140,7 @@ function begin() {
     changed();
   });
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
-  byId("costs").addEventListener("toggle", () => rest());
+  for (const id of ["costs", "more"]) byId(id).addEventListener("toggle", () => rest());
   byId("figures-details").addEventListener("toggle", () => drawFigures(found));
   addEventListener("hashchange", () => {
     readAddress();
@@ -147,7 +156,7 @@ window.vmodel = {
   state,
   timings,
   moving: () => moved !== null,
-  resting: () => moved !== null || resting !== null, // whether something is still to come
+  resting: () => moved !== null || resting !== null || telling !== null, // whether something is still to come
   predict: (asked) => plainOf(report_record__as_json(predict(asked))),
   command: (side = "a") => commandOf(state[side], "predict"),
   rows: () => $known.facts.rows,
