@@ -1,4 +1,4 @@
-"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 450d8dbf7c388ac2."""
+"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 61609c73bb10a31c."""
 
 from math import ceil, floor, sqrt
 
@@ -735,6 +735,18 @@ def emulate_receive_bus(bytes, cold_bytes, packets):
     return 4*bytes
 
 
+def user_forward(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, user_forward_s):
+    return 2*cold_bytes/cold_copy_bytes_s + packets*user_forward_s + 2*(bytes - cold_bytes)/copy_bytes_s
+
+
+def user_forward_gradient(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, user_forward_s):
+    return (-2*cold_bytes/cold_copy_bytes_s**2, -2*(bytes - cold_bytes)/copy_bytes_s**2, packets, )
+
+
+def user_forward_bus(bytes, cold_bytes, packets):
+    return 4*bytes
+
+
 def tap_tick(further_packets, tap_tick_s):
     return further_packets*tap_tick_s
 
@@ -1035,6 +1047,7 @@ STAGES = {
     'e1000_registers': (e1000_registers, e1000_registers_gradient, None, ('packets',), ('e1000_accesses', 'register_exit_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), "The guest's driver writes a tail register and reads a cause for each packet; each access is an exit.", False),
     'emulate_send': (emulate_send, emulate_send_gradient, emulate_send_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), 'The device model builds each frame and writes it to the tap.', False),
     'emulate_receive': (emulate_receive, emulate_receive_gradient, emulate_receive_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'emulation_s'), 'QEMU I/O thread', 'always', 0.1, ('dykman2007',), "The device model reads each frame from the tap and copies it into the device's memory: two copies.", False),
+    'user_forward': (user_forward, user_forward_gradient, user_forward_bus, ('bytes', 'cold_bytes', 'packets'), ('cold_copy_bytes_s', 'copy_bytes_s', 'user_forward_s'), 'QEMU I/O thread', 'always', 0.1, ('ahern2011',), 'A process in user space reads each frame from one tap and writes it to another: two calls, two copies.', False),
     'tap_tick': (tap_tick, tap_tick_gradient, None, ('further_packets',), ('tap_tick_s',), None, 'idle', 0.5, ('dykman2007',), 'After the first packet of a burst each further one waits for the next timer tick of the device model.', False),
     'generator': (generator, generator_gradient, None, ('core_sharing', 'packets'), ('generator_s',), 'cpu', 'always', 0.1, ('perezmartin2020',), 'A kernel packet generator puts each frame straight into the tap; a shared core takes twice as long.', True),
     'xdp_drop': (xdp_drop, xdp_drop_gradient, None, ('packets',), ('xdp_drop_s',), 'vhost worker', 'always', 0.1, ('perezmartin2020',), "An XDP program on the tap counts and drops each frame, in the worker's own context.", False),

@@ -1,4 +1,4 @@
-// Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 450d8dbf7c388ac2.
+// Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 61609c73bb10a31c.
 
 const { ceil, floor, sqrt } = Math;
 const maximum = (a, b) => (a >= b ? a : b);
@@ -88,6 +88,7 @@ const STAGES = new Map([
   ["e1000_registers", [(packets, e1000_accesses, register_exit_s) => e1000_accesses*packets*register_exit_s, (packets, e1000_accesses, register_exit_s) => [packets*register_exit_s, e1000_accesses*packets], null, ["packets"], ["e1000_accesses", "register_exit_s"], "QEMU I/O thread", "always", 0.1, ["ahern2011"], "The guest's driver writes a tail register and reads a cause for each packet; each access is an exit.", false]],
   ["emulate_send", [(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s) => cold_bytes/cold_copy_bytes_s + emulation_s*packets + (bytes - cold_bytes)/copy_bytes_s, (bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s) => [-cold_bytes/Math.pow(cold_copy_bytes_s, 2), -(bytes - cold_bytes)/Math.pow(copy_bytes_s, 2), packets], (bytes, cold_bytes, packets) => 2*bytes, ["bytes", "cold_bytes", "packets"], ["cold_copy_bytes_s", "copy_bytes_s", "emulation_s"], "QEMU I/O thread", "always", 0.1, ["dykman2007"], "The device model builds each frame and writes it to the tap.", false]],
   ["emulate_receive", [(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s) => 2*cold_bytes/cold_copy_bytes_s + emulation_s*packets + 2*(bytes - cold_bytes)/copy_bytes_s, (bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, emulation_s) => [-2*cold_bytes/Math.pow(cold_copy_bytes_s, 2), -2*(bytes - cold_bytes)/Math.pow(copy_bytes_s, 2), packets], (bytes, cold_bytes, packets) => 4*bytes, ["bytes", "cold_bytes", "packets"], ["cold_copy_bytes_s", "copy_bytes_s", "emulation_s"], "QEMU I/O thread", "always", 0.1, ["dykman2007"], "The device model reads each frame from the tap and copies it into the device's memory: two copies.", false]],
+  ["user_forward", [(bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, user_forward_s) => 2*cold_bytes/cold_copy_bytes_s + packets*user_forward_s + 2*(bytes - cold_bytes)/copy_bytes_s, (bytes, cold_bytes, packets, cold_copy_bytes_s, copy_bytes_s, user_forward_s) => [-2*cold_bytes/Math.pow(cold_copy_bytes_s, 2), -2*(bytes - cold_bytes)/Math.pow(copy_bytes_s, 2), packets], (bytes, cold_bytes, packets) => 4*bytes, ["bytes", "cold_bytes", "packets"], ["cold_copy_bytes_s", "copy_bytes_s", "user_forward_s"], "QEMU I/O thread", "always", 0.1, ["ahern2011"], "A process in user space reads each frame from one tap and writes it to another: two calls, two copies.", false]],
   ["tap_tick", [(further_packets, tap_tick_s) => further_packets*tap_tick_s, (further_packets, tap_tick_s) => [further_packets], null, ["further_packets"], ["tap_tick_s"], null, "idle", 0.5, ["dykman2007"], "After the first packet of a burst each further one waits for the next timer tick of the device model.", false]],
   ["generator", [(core_sharing, packets, generator_s) => generator_s*packets*(core_sharing + 1), (core_sharing, packets, generator_s) => [packets*(core_sharing + 1)], null, ["core_sharing", "packets"], ["generator_s"], "cpu", "always", 0.1, ["perezmartin2020"], "A kernel packet generator puts each frame straight into the tap; a shared core takes twice as long.", true]],
   ["xdp_drop", [(packets, xdp_drop_s) => packets*xdp_drop_s, (packets, xdp_drop_s) => [packets], null, ["packets"], ["xdp_drop_s"], "vhost worker", "always", 0.1, ["perezmartin2020"], "An XDP program on the tap counts and drops each frame, in the worker's own context.", false]],
@@ -190,6 +191,7 @@ const FORMULAS = {
  "e1000_registers": "e1000_accesses*packets*register_exit_s",
  "emulate_send": "cold_bytes/cold_copy_bytes_s + emulation_s*packets + (bytes - cold_bytes)/copy_bytes_s",
  "emulate_receive": "2*cold_bytes/cold_copy_bytes_s + emulation_s*packets + 2*(bytes - cold_bytes)/copy_bytes_s",
+ "user_forward": "2*cold_bytes/cold_copy_bytes_s + packets*user_forward_s + 2*(bytes - cold_bytes)/copy_bytes_s",
  "tap_tick": "further_packets*tap_tick_s",
  "generator": "generator_s*packets*(core_sharing + 1)",
  "xdp_drop": "packets*xdp_drop_s",

@@ -136,6 +136,13 @@ def emulate_receive(w: Words, p: Words) -> Cost:
     return Cost(seconds=w.packets * p.emulation_s + 2 * copy_seconds(w.cold_bytes, w.bytes, p), bus_bytes=4 * w.bytes)
 
 
+@stage(occupies=IO_THREAD, uses={"user_forward_s": "s", **COPY}, cites=("ahern2011",))
+def user_forward(w: Words, p: Words) -> Cost:
+    """A process in user space reads each frame from one tap and writes it to another: two calls, two copies."""
+    copies = 2 * copy_seconds(w.cold_bytes, w.bytes, p)
+    return Cost(seconds=w.packets * p.user_forward_s + copies, bus_bytes=4 * w.bytes)
+
+
 @stage(occupies=None, uses={"tap_tick_s": "s"}, when="idle", variability=0.5, cites=("dykman2007",))
 def tap_tick(w: Words, p: Words) -> Expr:
     """After the first packet of a burst each further one waits for the next timer tick of the device model."""
@@ -176,6 +183,7 @@ STAGES: tuple[Stage, ...] = (
     e1000_registers,
     emulate_send,
     emulate_receive,
+    user_forward,
     tap_tick,
     generator,
     xdp_drop,

@@ -2,8 +2,10 @@
 
 import ipaddress
 import socket
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from vmodel.errors import ConfigError, Fault
@@ -14,6 +16,8 @@ CLIENT, SERVER = (str(address) for address in NETWORK.hosts())
 LOOPBACK = "127.0.0.1"
 LOOPBACK_MTU = 65535  # the largest IP packet; Linux gives its loopback one byte more
 MTU = 1500
+NO_OFFLOAD = {"tso": False, "gro": False}  # a tap whose process reads plain frames gets them cut
+PACKAGE = Path(__file__).resolve().parents[2]
 VSOCK_LOCAL = 1  # VMADDR_CID_LOCAL
 
 
@@ -76,7 +80,17 @@ def bridge(ground: Ground) -> Course:
     return Course(path="veth-bridge", client=client, server=server, address=SERVER, knobs={"mtu": MTU})
 
 
-LAYOUTS: Mapping[str, Callable[[Ground], Course]] = {"loopback": loopback, "veth": veth, "bridge": bridge}
+def tap(ground: Ground) -> Course:
+    """A tap in each of two namespaces, and a process in user space that passes frames between them."""
+    client, server = ground.space(), ground.space()
+    ground.keep(client, [sys.executable, "-P", "-m", "vmodel.measure.cable", f"/proc/{server.pid}/ns/net"], PACKAGE)
+    for end, address in ((client, CLIENT), (server, SERVER)):
+        run(end, "ip", "link", "set", "tap0", "mtu", str(MTU), "up")
+        _address(end, "tap0", address)
+    return Course(path="tap", client=client, server=server, address=SERVER, knobs={"mtu": MTU, **NO_OFFLOAD})
+
+
+LAYOUTS: Mapping[str, Callable[[Ground], Course]] = {"loopback": loopback, "veth": veth, "bridge": bridge, "tap": tap}
 
 
 def own(address: str) -> Course:

@@ -54,13 +54,14 @@ class Ground:
 
     def __init__(self) -> None:
         self._held: list[subprocess.Popen[bytes]] = []
+        self._kept: list[subprocess.Popen[bytes]] = []
         self._user = os.geteuid() != 0
 
     def __enter__(self) -> "Ground":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for holder in reversed(self._held):
+        for holder in (*self._kept, *reversed(self._held)):
             if holder.stdin is not None:
                 holder.stdin.close()
             holder.kill()  # --kill-child takes the first process inside, and the kernel all others
@@ -98,6 +99,20 @@ class Ground:
         found = Space(pid=holder.pid, user=self._user)
         run(found, "ip", "link", "set", "lo", "up")
         return found
+
+    def keep(self, space: Space, arguments: Sequence[str], place: Path) -> None:
+        """Keep a program running in a namespace until we leave; it must say `up`. Raises GroundError.
+
+        place: where Python finds our package.
+        """
+        program = subprocess.Popen(
+            space.inside(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True, env={**os.environ, "PYTHONPATH": str(place)},
+        )  # fmt: skip
+        self._kept.append(program)
+        if program.stdout is None or program.stdout.readline() != b"up\n":
+            said = program.stderr.read().decode(errors="replace").strip().splitlines() if program.stderr else []
+            raise GroundError(said[-1] if said else f"{arguments[0]} did not start")
 
     def _refused(self, holder: subprocess.Popen[bytes]) -> str:
         said = holder.stderr.read().decode(errors="replace").strip().splitlines() if holder.stderr else []
