@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vmodel.measure.courses import LAYOUTS, own
+from vmodel.measure.courses import LAYOUTS, own, vsock_missing
 from vmodel.measure.ground import Ground, GroundError, run
 
 HOME = Path(__file__).resolve().parents[2]
@@ -61,8 +61,20 @@ def named(mark):
     return [pid for pid in found if pid != os.getpid() and not gone(pid)]
 
 
+LAID = [name for name in LAYOUTS if name != "vsock"]
+
+
+def test_vsock_is_laid_where_the_kernel_has_it_and_refused_with_the_reason_elsewhere():
+    with Ground() as ground:
+        if vsock_missing():
+            with pytest.raises(GroundError, match="vsock"):
+                LAYOUTS["vsock"](ground)
+        else:
+            assert LAYOUTS["vsock"](ground).vsock
+
+
 @namespaces
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("name", LAID)
 def test_a_layout_joins_its_ends_and_shows_nothing_on_the_host(name):
     before = os.listdir("/sys/class/net")
     with Ground() as ground:

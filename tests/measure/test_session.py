@@ -103,3 +103,17 @@ def test_rows_carry_the_spread_of_their_repeats():
     assert [row["value"] for row in rows] == ["100", "110"]
     assert float(rows[0]["sd"]) == pytest.approx(100 * 0.0674, rel=0.01)  # ln 1.1 over the root of 2
     assert rows[0]["mtu"] == "65535" and rows[0]["message_bytes"] == "64"
+
+
+def test_over_vsock_only_a_tool_that_speaks_it_is_run_and_told_so(monkeypatch, tmp_path):
+    """A stand-in for the fork of iperf3 that knows --vsock; it prints what it was told."""
+    local = Course(path="vsock-loopback", client=None, server=None, address="1", vsock=True)
+    for words, sizes in (("no such option", 0), ("  --vsock  use vsock", 6)):
+        tool = tmp_path / "iperf3"
+        tool.write_text(f"#!/bin/sh\necho '{words}' \"$@\"\n")
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        assert len(configurations([local], list(TOOLS.values()))) == sizes
+    run = one_run(0, 0, Configuration(course=local, tool=TOOLS["iperf3"], size=4096), LIMITS, None)
+    assert run.command[:4] == ("iperf3", "--vsock", "-c", "1")
+    assert "-l 4096" in run.output

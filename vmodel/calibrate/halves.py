@@ -66,16 +66,21 @@ def grouped(rows: Sequence[Observation]) -> dict[tuple[object, ...], list[Observ
 
 
 def split(rows: Sequence[Observation], seed: int) -> tuple[tuple[Observation, ...], tuple[Observation, ...]]:
-    """Half of the configurations of each series, drawn by chance, and the others."""
-    series: dict[tuple[str, str], list[tuple[object, ...]]] = {}
+    """Every second configuration of each series, in the order of size, and the others.
+
+    Of an odd number the ends are seen, so that no half is asked far beyond what it knows; of an even one chance (the
+    seed) decides with which the half begins.
+    """
+    series: dict[tuple[str, str], list[tuple[float, tuple[object, ...]]]] = {}
     for key, group in grouped(rows).items():
-        series.setdefault((group[0].series, group[0].metric), []).append(key)
+        size = float(group[0].knobs.get("size", 0.0))
+        series.setdefault((group[0].series, group[0].metric), []).append((size, key))
     dice = random.Random(seed)
     seen: set[tuple[object, ...]] = set()
-    for keys in series.values():
-        shuffled = sorted(keys, key=str)
-        dice.shuffle(shuffled)
-        seen.update(shuffled[: (len(shuffled) + 1) // 2])
+    for place in sorted(series):
+        keys = [key for _, key in sorted(series[place], key=lambda pair: (pair[0], str(pair[1])))]
+        first = 0 if len(keys) % 2 else dice.randrange(2)
+        seen.update(keys[first::2])
     kept = tuple(row for row in rows if configuration(row) in seen)
     return kept, tuple(row for row in rows if configuration(row) not in seen)
 

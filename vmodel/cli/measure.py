@@ -23,12 +23,12 @@ from vmodel.calibrate.profile_file import tables_of, text_of
 from vmodel.cli.fit import started as begun
 from vmodel.cli.options import json_option
 from vmodel.cli.output import say, say_json
-from vmodel.errors import ConfigError, Fault, VmodelError, nearest
+from vmodel.errors import ConfigError, Fault, VmodelError, nearest, one_line
 from vmodel.ingest.read import read
 from vmodel.ingest.rows import as_rows, as_text
 from vmodel.library.profile import profile as read_profile
 from vmodel.measure import machine, study
-from vmodel.measure.courses import LAYOUTS, Course, own, vsock_missing
+from vmodel.measure.courses import LAYOUTS, Course, own
 from vmodel.measure.ground import Ground, GroundError
 from vmodel.measure.session import Limits, Placement, Run, configurations, ending_on_signals, measure, within
 from vmodel.measure.tools import TOOLS, installed, version
@@ -106,17 +106,20 @@ def measure_command(
     facts = machine.facts()
     with ending_on_signals(), Ground() as ground, _progress() as told:
         courses = [own(address)] if address else list(_courses(ground, wanted, left_out))
-        if not courses:
-            for what, why in left_out.items():
-                click.echo(f"vmodel: {what}: {why}", err=True)
-            return NO
-        runs = measure(within(configurations(courses, there), limits), limits, placement, told)
+        planned = configurations(courses, there)
+        spoken = {one.course.path for one in planned}
+        left_out |= {c.path: "none of the tools speaks it" for c in courses if c.path not in spoken}
+        runs = measure(within(planned, limits), limits, placement, told) if planned else ()
     rows = _rows(runs, name)
     session = study.Session(
         name=name, started=started, seconds=(datetime.now(UTC) - started).total_seconds(), facts=facts,
         versions={tool.name: version(tool) for tool in there}, limits=limits, placement=placement, left_out=left_out,
         failed=study.failures(runs, rows),
     )  # fmt: skip
+    if not rows:
+        for what, why in {**session.left_out, **session.failed}.items():
+            click.echo(f"vmodel: not measured: {what}: {one_line(why)}", err=True)
+        return NO
     found = _concluded(session, runs, rows)
     _write(folder, session, runs, found)
     if as_json:
@@ -144,8 +147,6 @@ def _courses(ground: Ground, wanted: Sequence[str], left_out: dict[str, str]) ->
             yield LAYOUTS[path](ground)
         except GroundError as error:
             left_out[path] = str(error)
-    why = vsock_missing()
-    left_out["vsock"] = why or "none of the tools speaks vsock"
 
 
 def _rows(runs: Sequence[Run], name: str) -> dict[int, dict[str, str]]:

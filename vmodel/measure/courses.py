@@ -29,6 +29,7 @@ class Course:
     client: Space | None  # None: this host itself
     server: Space | None
     address: str
+    vsock: bool = False  # the address is a context identifier
     knobs: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -90,7 +91,17 @@ def tap(ground: Ground) -> Course:
     return Course(path="tap", client=client, server=server, address=SERVER, knobs={"mtu": MTU, **NO_OFFLOAD})
 
 
-LAYOUTS: Mapping[str, Callable[[Ground], Course]] = {"loopback": loopback, "veth": veth, "bridge": bridge, "tap": tap}
+def vsock(ground: Ground) -> Course:
+    """vsock within this kernel, which no namespace separates. Raises GroundError where the kernel has none."""
+    why = vsock_missing()
+    if why:
+        raise GroundError(why)
+    return Course(path="vsock-loopback", client=None, server=None, address=str(VSOCK_LOCAL), vsock=True)
+
+
+LAYOUTS: Mapping[str, Callable[[Ground], Course]] = {
+    "loopback": loopback, "veth": veth, "bridge": bridge, "tap": tap, "vsock": vsock,
+}  # fmt: skip
 
 
 def own(address: str) -> Course:

@@ -15,7 +15,7 @@ from typing import Any
 from vmodel.errors import ConfigError, Fault, VmodelError
 from vmodel.measure.courses import Course
 from vmodel.measure.ground import Space
-from vmodel.measure.tools import Tool
+from vmodel.measure.tools import Tool, over_vsock, speaks_vsock
 
 SETTLE_S = 0.3  # a server listens after this
 OVERHEAD_S = 0.6  # of a run beside the time it measures: start, handshake, results
@@ -76,11 +76,12 @@ class Limits:
 
 
 def configurations(courses: Sequence[Course], tools: Sequence[Tool]) -> tuple[Configuration, ...]:
-    """Every size of every tool on every course."""
+    """Every size of every tool on every course that it can measure."""
     return tuple(
         Configuration(course=course, tool=tool, size=max(size, tool.least_bytes))
         for course in courses
         for tool in tools
+        if not course.vsock or speaks_vsock(tool)
         for size in SIZES[tool.workload]
     )
 
@@ -131,6 +132,10 @@ def placed(processor: int | None, arguments: Sequence[str]) -> list[str]:
     return list(arguments) if processor is None else ["taskset", "--cpu-list", str(processor), *arguments]
 
 
+def _told(course: Course, arguments: list[str]) -> list[str]:
+    return over_vsock(arguments) if course.vsock else arguments
+
+
 def _command(space: Space | None, arguments: Sequence[str]) -> list[str]:
     """The command in its namespace; on the host itself it is told to end with us."""
     return ["setpriv", "--pdeathsig", "KILL", *arguments] if space is None else space.inside(arguments)
@@ -139,7 +144,7 @@ def _command(space: Space | None, arguments: Sequence[str]) -> list[str]:
 @contextmanager
 def serving(course: Course, tool: Tool, processor: int | None) -> Iterator[subprocess.Popen[bytes]]:
     """The server of a tool while the block runs. Raises VmodelError where it does not start."""
-    command = _command(course.server, placed(processor, tool.server(course.address)))
+    command = _command(course.server, placed(processor, _told(course, tool.server(course.address))))
     server = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
     )
@@ -171,7 +176,7 @@ def end(process: subprocess.Popen[Any]) -> None:
 
 def one_run(number: int, round_: int, c: Configuration, limits: Limits, processor: int | None) -> Run:
     """Run a client once. A tool that fails or hangs gives a run that says so."""
-    arguments = tuple(c.tool.client(c.course.address, c.size, limits.run_s))
+    arguments = tuple(_told(c.course, c.tool.client(c.course.address, c.size, limits.run_s)))
     started = time.monotonic()
     client = subprocess.Popen(
         _command(c.course.client, placed(processor, arguments)),

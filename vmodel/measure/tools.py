@@ -32,8 +32,31 @@ def _iperf3_server(address: str) -> list[str]:
 
 
 def _iperf3_client(address: str, size: int, seconds: int) -> list[str]:
-    options = ["-t", str(seconds), "-l", str(size), "-i", "0", "-J"]
+    options = ["-t", str(seconds), "-l", str(size), "-i", "0", "-J", "-N"]  # else timing decides what is merged
     return ["iperf3", "-c", address, "-p", str(PORTS["iperf3"]), *options]
+
+
+def over_vsock(arguments: Sequence[str]) -> list[str]:
+    """The same iperf3 over vsock, which a fork of it speaks; an address is then a context identifier."""
+    return [arguments[0], "--vsock", *arguments[1:]]
+
+
+def speaks_vsock(tool: Tool) -> bool:
+    """Whether the installed tool has the option."""
+    if tool.name != "iperf3":
+        return False
+    try:
+        said = subprocess.run(
+            [tool.name, "--help"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_LIMIT_S,
+            check=False,
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return "--vsock" in said.stdout + said.stderr
 
 
 def _netperf_server(address: str) -> list[str]:
@@ -57,7 +80,7 @@ def _sockperf_client(address: str, size: int, seconds: int) -> list[str]:
 TOOLS: Mapping[str, Tool] = {
     "iperf3": Tool(
         name="iperf3", server_program="iperf3", workload="stream", metric="throughput_mbps", package="iperf3",
-        server=_iperf3_server, client=_iperf3_client,
+        server=_iperf3_server, client=_iperf3_client, knobs={"nodelay": True},
     ),
     "netperf": Tool(
         name="netperf", server_program="netserver", workload="rr", metric="transactions_per_s",
