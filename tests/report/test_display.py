@@ -67,6 +67,10 @@ def test_every_record_with_a_figure_is_drawn_with_units(records, name):
         assert "[" in axes.get_xlabel()
 
 
+def test_a_notebook_shows_a_figure_without_pyplot(records):
+    assert figure(records["Sweep"])._repr_png_().startswith(b"\x89PNG")
+
+
 def test_there_is_no_figure_of_anything_else(records):
     with pytest.raises(TypeError, match=r"no figure for a Comparison; .*Prediction"):
         figure(records["Comparison"])

@@ -1,13 +1,14 @@
 """The figure of a record, whichever record it is: `figure`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from vmodel.calibrate.fit import Fit
 from vmodel.core.records import Observation, Prediction
-from vmodel.report.figures import prediction_waterfall
+from vmodel.report.figures import picture, prediction_waterfall
 from vmodel.report.judged import learned_of, posterior_figure, tornado_figure
 from vmodel.report.pictures import default_answer, sweep_picture
 from vmodel.solve.explain import Explanation
@@ -23,13 +24,16 @@ def figure(record: Any, *, answer: str | None = None, measured: Sequence[Observa
     measured: rows to draw over its lines.  Raises TypeError for what has no figure, ConfigError for a Sweep that no
     figure can show.
     """
-    for kind, draw in DRAWN.items():
-        if isinstance(record, kind):
-            return draw(record)
-    if not isinstance(record, Sweep):
+    draw = next((draw for kind, draw in DRAWN.items() if isinstance(record, kind)), None)
+    if draw is not None:
+        made = draw(record)
+    elif isinstance(record, Sweep):
+        made = sweep_picture(record, answer or default_answer(record.grid), measured)
+    else:
         kinds = ", ".join(kind.__name__ for kind in (*DRAWN, Sweep))
         raise TypeError(f"no figure for a {type(record).__name__}; there is one for {kinds}")
-    return sweep_picture(record, answer or default_answer(record.grid), measured)
+    setattr(made, "_repr_png_", partial(picture, made, "png"))  # noqa: B010 - a notebook shows it without pyplot too
+    return made
 
 
 def _fit(f: Fit) -> Figure:
