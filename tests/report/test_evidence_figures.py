@@ -96,7 +96,8 @@ def test_a_pareto_figure_marks_the_front_and_says_what_is_better():
     assert legend(axes) == ["beaten by another", "Pareto front"]
     assert axes.get_legend().get_title().get_text() == "better: left and up"
     assert axes.lines[1].get_xdata().tolist() == [1, 2, 3] and axes.lines[0].get_xdata().tolist() == [2.5]
-    assert [t.get_text() for t in axes.texts] == ["a", "b", "c"]
+    assert [t.get_text() for t in axes.texts] == ["A", "B", "C"]
+    assert [t.get_text() for t in axes.figure.legends[0].get_texts()] == ["a", "b", "c"]
 
 
 def test_the_boxes_of_a_path_are_darker_the_busier_their_resource_and_say_so():

@@ -247,6 +247,21 @@ def test_all_cores_give_the_same_bytes_and_survive_a_killed_process(g, tmp_path)
 
 
 @pytest.mark.slow
+def test_processes_are_started_only_where_they_pay(g, tmp_path, monkeypatch):
+    whole, _ = bytes_of(g, tmp_path, "whole", engine.here)
+    started = []
+
+    def counted(count):
+        started.append(count)
+        return engine.here
+
+    monkeypatch.setattr(engine, "on_cores", counted)
+    assert bytes_of(g, tmp_path, "short", engine.as_it_pays(2))[0] == whole and started == []
+    monkeypatch.setattr(engine, "PAYS_S", 0.0)
+    assert bytes_of(g, tmp_path, "long", engine.as_it_pays(2))[0] == whole and started == [2]
+
+
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_bytes(g, tmp_path, client):
     whole, _ = bytes_of(g, tmp_path, "whole", engine.here)
     found, done = bytes_of(g, tmp_path, "dask", engine.on_dask(client))

@@ -21,7 +21,7 @@ from vmodel.sweep.draws import MOST_DRAWS
 from vmodel.sweep.grid import NUMBERS, Grid, grid, wanted_columns
 
 RECORDS = ("json", "md")
-LARGE = 8  # chunks from which all cores are used unless --workers says otherwise
+LARGE = 4  # chunks from which all cores are used if that pays, unless --workers says otherwise
 SHOWN_FROM = 20_000  # rows from which there is a progress bar
 
 
@@ -53,7 +53,7 @@ SHOWN_FROM = 20_000  # rows from which there is a progress bar
     "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="of --draws and --sobol"
 )
 @click.option(
-    "--workers", metavar="N", type=click.IntRange(1), help="processes of this machine [default: all if large]"
+    "--workers", metavar="N", type=click.IntRange(1), help="processes of this machine [default: all where that pays]"
 )
 @click.option("--scheduler", metavar="ADDRESS|local", help="a Dask cluster: tcp://host:8786, or one of this machine")
 @json_option
@@ -83,7 +83,8 @@ def sweep_command(
     vmodel sweep --path vf --vary size=1:65536:1 --vary rx_usecs=0:999:1 -o big.parquet
 
     A load without a unit, or in per cent, is a share of what the configuration can carry. Figures: a latency-load
-    curve where only the load varies, a map of regimes over two settings, else lines with 90 % intervals.
+    curve where only the load varies, a map of regimes over two settings, else lines with 90 % intervals, or the Pareto
+    front where there would be more than eight lines.
     A sweep into a file that was interrupted goes on where it stopped when the same command is given again.
     """
     kind = ending(output, (*store.TABLES, *RECORDS, *PICTURES))
@@ -169,9 +170,10 @@ def _runner(g: Grid, workers: int | None, scheduler: str | None) -> Iterator[eng
             click.echo(f"dashboard: {client.dashboard_link}", err=True)
             yield engine.on_dask(client)
         return
-    if workers is None:
-        workers = engine.cores() if len(engine.jobs_of(g)) >= LARGE else 1
-    yield engine.on_cores(workers) if workers > 1 else None
+    if workers is not None:
+        yield engine.on_cores(workers) if workers > 1 else None
+    else:
+        yield engine.as_it_pays(engine.cores()) if len(engine.jobs_of(g)) >= LARGE else None
 
 
 def _in_memory(g: Grid, runner: engine.Runner | None, tell: engine.Tell) -> engine.Sweep:

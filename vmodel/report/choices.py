@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from vmodel.report.style import COLOURS, LINES, MARKERS, TINY, by_factors, figure, finish, plain_logarithm
+from vmodel.report.style import COLOURS, LETTERS, LINES, MARKERS, TINY, by_factors, figure, finish, plain_logarithm
 
+LINE = 0.17  # inches of a name in the legend
 MOST_NAMED = 12  # points of the front that carry their name
 
 
@@ -25,6 +27,13 @@ def on_front(x: Any, y: Any, *, x_less: bool = True, y_less: bool = False) -> An
         if b[i] < best:
             best, front[i] = b[i], True
     return front
+
+
+def _spread(order: Any, count: int) -> Any:
+    """At most so many places of an order, the ends included."""
+    if len(order) <= count:
+        return order
+    return order[np.rint(np.linspace(0, len(order) - 1, count)).astype(int)]
 
 
 def pareto_figure(
@@ -51,9 +60,17 @@ def pareto_figure(
         xs[order], ys[order], where="post" if x_less else "pre", color=COLOURS[0], linestyle=LINES[0], linewidth=1.2,
         marker=MARKERS[1], markersize=5, markeredgecolor="black", label="Pareto front", zorder=3,
     )  # fmt: skip
-    stride = max(1, -(-len(order) // MOST_NAMED))
-    for i in order[::stride] if names else ():
-        axes.annotate(names[i], (xs[i], ys[i]), xytext=(5, -9), textcoords="offset points", fontsize=TINY - 1, zorder=4)
+    handles = []
+    for letter, i in zip(LETTERS, _spread(order, MOST_NAMED) if names else (), strict=False):
+        axes.annotate(
+            letter, (xs[i], ys[i]), xytext=(6, 6), textcoords="offset points", fontsize=TINY, fontweight="bold",
+            bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": "#444444", "linewidth": 0.5},
+            zorder=4,
+        )  # fmt: skip
+        handles.append(Line2D([], [], linestyle="none", marker=f"${letter}$", color="black", label=names[i]))
+    if handles:
+        made.set_figheight(made.get_figheight() + LINE * len(handles))
+        made.legend(handles=handles, fontsize=TINY, loc="outside lower left", frameon=False, alignment="left")
     for values, scale, axis in ((xs, axes.set_xscale, axes.xaxis), (ys, axes.set_yscale, axes.yaxis)):
         known = values[np.isfinite(values)]
         if known.size and known.min() > 0 and (known.max() > 30 * known.min() or by_factors(np.unique(known).tolist())):

@@ -131,7 +131,7 @@ def posterior_figure(costs: Sequence[Learned], title: str) -> Figure:
     axes.set_yticks(range(len(shown)), [c.name for c in shown], fontsize=SMALL)
     axes.invert_yaxis()
     finish(axes, "value, as a factor of the prior median [-] (90 % intervals)", "cost, most learned first", title)
-    axes.legend(fontsize=SMALL)
+    axes.legend(fontsize=SMALL, loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=2)
     return made
 
 

@@ -9,12 +9,22 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
-from vmodel.report.style import COLOURS, HATCHES, SERIES, TINY, WIDTH, by_factors, figure, finish, plain_logarithm
+from vmodel.report.style import (
+    COLOURS,
+    HATCHES,
+    LETTERS,
+    SERIES,
+    TINY,
+    WIDTH,
+    by_factors,
+    figure,
+    finish,
+    plain_logarithm,
+)
 
 PALE = 0.45  # how much of a colour is left on an area
 LEVELS = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)  # shares of the map that lie below each line of equal answer
 HATCHED = "#707070"
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_LABELLED = 0.004  # share of the map below which a region gets no letter on it
 BASE, LINE = 4.4, 0.17  # inches: the map, and each line of its legend
 

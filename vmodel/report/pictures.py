@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from vmodel.core.records import Observation, Scenario
 from vmodel.errors import ConfigError, Fault
+from vmodel.report.choices import on_front, pareto_figure
 from vmodel.report.curves import Points, Series, load_figure, sweep_figure
 from vmodel.report.maps import regime_figure
 from vmodel.report.style import SERIES
@@ -20,6 +21,8 @@ from vmodel.units import BITS_PER_BYTE, BPS_PER_MBPS, US_PER_S
 
 ANSWER = {"rr": "latency_us", "stream": "throughput_bps", "packets": "rate_pps"}
 ENDS = ("_low", "_high")
+CPU = ("cpu_host", "cpu_guest")
+MORE = ("throughput", "rate", "transactions")  # answers of which more is better
 MAP_LEAST = 3  # values of each of two settings from which there is a map
 MOST_ROWS = 200_000  # that a figure is drawn from
 METRICS: Mapping[tuple[str, str], Callable[[float], float]] = {  # metric of a row, answer -> how it becomes that
@@ -45,6 +48,8 @@ def needed_columns(g: Grid, answer: str) -> tuple[str, ...]:
         return (answer,)
     if is_map(g):
         return (answer, "bottleneck", REGIME)
+    if is_crowd(g):
+        return (answer, *CPU)
     return (answer, *(f"{answer}{end}" for end in ENDS if answer in ("latency_us", "throughput_bps")))
 
 
@@ -60,6 +65,12 @@ def is_map(g: Grid) -> bool:
     return len(varied) == len(wide) == 2 and all(len(a.values) >= MAP_LEAST for a in wide) and not g.left_out
 
 
+def is_crowd(g: Grid) -> bool:
+    """Whether more varies than lines can show, so that only the best of all configurations are named."""
+    longest = max((len(a.values) for a in _wide(g)), default=1)
+    return g.rows > SERIES * longest
+
+
 def sweep_picture(s: Sweep, answer: str, measured: Sequence[Observation] = ()) -> Figure:
     """The figure of a sweep. Raises ConfigError where more varies than a figure can show."""
     g = s.grid
@@ -67,7 +78,9 @@ def sweep_picture(s: Sweep, answer: str, measured: Sequence[Observation] = ()) -
         raise _too_many(f"at most {MOST_ROWS:,} configurations in a figure; these are {g.rows:,}")
     if only_load(g) and len(g.cells) <= SERIES and answer == "latency_us":
         return _load(g)
-    return _map(s, answer) if is_map(g) else _lines(s, answer, measured)
+    if is_map(g):
+        return _map(s, answer)
+    return _front(s, answer) if is_crowd(g) else _lines(s, answer, measured)
 
 
 def _load(g: Grid) -> Figure:
@@ -114,8 +127,6 @@ def _lines(s: Sweep, answer: str, measured: Sequence[Observation]) -> Figure:
     for i, key in enumerate(zip(*(s.columns[a.name].tolist() for a in others), strict=True) if others else []):
         groups.setdefault(key, []).append(i)
     groups = groups or {(): list(range(g.rows))}
-    if len(groups) > SERIES:
-        raise _too_many(f"at most {SERIES} lines; {', '.join(a.name for a in others)} make {len(groups)}")
     named, scale = drawn(g, answer)
     series, points = [], []
     alone = all(a.kind == "word" or a.name in SINGLE for a in others)
@@ -136,6 +147,20 @@ def _lines(s: Sweep, answer: str, measured: Sequence[Observation]) -> Figure:
         expected = f"rows of the same path, workload, place and settings, with a value of {x.name}; there are none"
         raise ConfigError([Fault(file="", key="--measured", expected=expected)])
     return sweep_figure(series, unit_of(g.units, x.name), named, title(g), scaled)
+
+
+def _front(s: Sweep, answer: str) -> Figure:
+    """The answer over the processors that it takes, all configurations; those that no other beats in both are named."""
+    g = s.grid
+    named, scale = drawn(g, answer)
+    cores = sum(np.asarray(s.columns[name], float) for name in CPU)
+    values = np.asarray(s.columns[answer], float) / scale
+    varied = [a for a in g.axes if len(a.values) > 1]
+    less = not answer.startswith(MORE)
+    front = on_front(cores, values, y_less=less)
+    names = [", ".join(_valued(a, s.columns[a.name][i]) for a in varied) if front[i] else "" for i in range(g.rows)]
+    labels = ("processors of host and guest [cores]", named, title(g))
+    return pareto_figure(cores, values, labels, front=front, names=names, y_less=less)
 
 
 def _valued(a: Axis, value: Any) -> str:

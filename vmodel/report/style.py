@@ -11,6 +11,7 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8
 DELAY = "#d0d0d0"
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "--", "oo")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)))
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT = 7.2, 4.4  # inches: a page's column
 DPI = 150

@@ -5,6 +5,7 @@ computes only what is missing.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -28,6 +29,7 @@ SHOWN_ROWS = 8  # of a sweep in a notebook
 MOST_IN_MEMORY = 4_000_000
 QUEUED = 4  # chunks that wait for each worker, so that no result piles up
 RESTARTS = 3  # of a pool whose process was killed
+PAYS_S = 3.0  # of work from which more processes are worth their start
 KEPT = 4  # grids that a worker remembers
 TIMEOUT = "10s"
 Tell = Callable[[int], None]
@@ -218,6 +220,22 @@ def on_cores(count: int) -> Runner:
                 return
         for job in left.values():
             yield job, EngineError("a process of this machine", job.name, "killed again and again")
+
+    return runner
+
+
+def as_it_pays(count: int) -> Runner:
+    """The first chunk here; the others on so many processes if they take longer than starting those."""
+
+    def runner(
+        work: Work, named: Named, jobs: Iterable[Job], folder: Folder
+    ) -> Iterator[tuple[Job, EngineError | None]]:
+        listed = list(jobs)
+        start = time.perf_counter()
+        yield from here(work, named, listed[:1], folder)
+        left = (time.perf_counter() - start) * len(listed[1:])
+        chosen = on_cores(count) if count > 1 and left > PAYS_S else here
+        yield from chosen(work, named, listed[1:], folder)
 
     return runner
 
