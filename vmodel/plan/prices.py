@@ -11,6 +11,7 @@ from vmodel.plan.search import Points, Pool, Problem, answer, best, narrowed, vi
 from vmodel.solve.goal import Constraint
 
 NUDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # relative changes of a bound that are tried until the best answer moves
+CHECKED = 0.1  # of the bound, over which the slope is checked: several steps of the device
 REACH = 0.01  # share of a setting's value over which its slope is taken
 MOVED = 1e-7  # relative change of the best answer that counts
 IN_FORCE = 0.02  # relative distance from the bound within which a constraint is in force at device steps
@@ -127,17 +128,24 @@ def _steepest(objective: Any, limits: Any, j: int) -> float | None:
 
 
 def _again(pool: Pool, problem: Problem, c: Constraint, now: float) -> tuple[float | None, float | None, float | None]:
-    """Solve with looser bounds until the answer moves: slope, the bound and the answer there."""
-    name = problem.objective.quantity.name
+    """Solve with looser bounds: slope over CHECKED of the bound, and the first bound that moves the answer, with it."""
     for nudge in NUDGES:
-        bound = c.bound + (c.scale if c.upper else -c.scale) * nudge
-        if bound < 0:
-            break
-        point = best(pool, with_bound(problem, c, bound))
-        value = float(point.answers[name][0])
-        if violation(with_bound(problem, c, bound), point)[0] == 0 and _better(problem, value, now):
-            return (value - now) / (bound - c.bound), bound, value
+        bound, value = _loosened(pool, problem, c, nudge)
+        if value is not None and _better(problem, value, now):
+            far = _loosened(pool, problem, c, CHECKED) if nudge < CHECKED else (bound, value)
+            slope = None if far[1] is None else (far[1] - now) / (far[0] - c.bound)
+            return slope, bound, value
     return None, None, None
+
+
+def _loosened(pool: Pool, problem: Problem, c: Constraint, nudge: float) -> tuple[float, float | None]:
+    """A looser bound and the best answer under it, None where that is no bound."""
+    bound = c.bound + (c.scale if c.upper else -c.scale) * nudge
+    if bound < 0:
+        return bound, None
+    asked = with_bound(problem, c, bound)
+    point = best(pool, asked)
+    return bound, float(point.answers[problem.objective.quantity.name][0]) if violation(asked, point)[0] == 0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

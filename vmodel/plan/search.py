@@ -25,12 +25,13 @@ FINEST, COARSEST = 17, 3  # values of a long setting in the first enumeration
 SEEDS = 24  # combinations around which the search closes in
 WIDE_ZOOM, NARROW_ZOOM, FEW_AXES = 5, 3, 4  # points of a zoom per long setting, and up to how many settings
 SWEEPS = 8
+FRONT_POINTS, FRONT_BETWEEN, FEW_POINTS, FRONT_ROUNDS = 64, 17, 8, 3  # of the front, where its gaps are filled
 THOROUGH, AGAIN = 6, 2  # combinations that are moved to the end: for the answer, and for each question after it
 NEAR, NEAR_SLOWLY = 32, 4  # places each way in which pairs of long settings are tried
 TIES = ("throughput", "cpu")  # what decides between equals: more of the first, then less of the second
 ROOM = 0.6  # of a bound, beyond which more room is worth nothing
 FINEST_BOX, COARSEST_BOX = 5, 2  # digits to which points of a front are told apart
-MOST_KEPT, MOST_COMPARED = 1500, 20_000  # points of a front, and candidates for it
+MOST_KEPT, MOST_COMPARED = 600, 20_000  # points of a front, and candidates for it
 SAME_DIGITS = 10  # answers that agree to so many digits are the same
 
 
@@ -166,14 +167,14 @@ def unbeaten(table: tuple[Any, Any]) -> Any:
         if len(first) > MOST_COMPARED and digits > COARSEST_BOX:
             continue
         kept = numpy.sort(first)
-        kept = kept[_front_of(boxes[kept])]
-        if len(kept) <= MOST_KEPT:
+        rows = _front_of(boxes[kept], MOST_KEPT if digits > COARSEST_BOX else len(kept))
+        if rows is not None:
             break
-    return kept
+    return kept[rows]
 
 
-def _front_of(values: Any) -> Any:
-    """Rows of distinct values that no other row beats."""
+def _front_of(values: Any, most: int) -> Any:
+    """Rows of distinct values that no other row beats; None where there are more of them than asked for."""
     low, high = values.min(axis=0), values.max(axis=0)
     span = numpy.where(high > low, high - low, 1.0)
     rows = numpy.argsort(((values - low) / span).sum(axis=1), kind="stable")
@@ -184,6 +185,8 @@ def _front_of(values: Any) -> Any:
         alive[i] = True
         rows, values = rows[alive], values[alive]
         i = int(alive[:i].sum()) + 1
+        if i > most:
+            return None
     return numpy.sort(rows)
 
 
@@ -242,8 +245,11 @@ def _iterates(s: Scenario) -> bool:
 
 
 def first_look(problem: Problem) -> list[list[int]] | None:
-    """The places tried on each axis, as fine as the budget allows; None where even the coarsest look is too much."""
+    """The places tried on each axis, as fine as the budget allows: all where those are few, None where too many."""
     budget = SLOW_BUDGET if _iterates(problem.scenario) else BUDGET
+    whole = [list(range(len(axis.values))) for axis in problem.axes]
+    if math.prod(len(g) for g in whole) <= budget:
+        return whole
     for count in range(FINEST, COARSEST - 1, -2):
         grids = [_grid(axis, count) for axis in problem.axes]
         if math.prod(len(g) for g in grids) <= budget:
@@ -309,6 +315,28 @@ def enumerate_all(problem: Problem, tell: Any = None) -> Pool:
         if tell is not None:
             tell(min(1.0, pool.answered / size))
     return pool
+
+
+def refine_front(pool: Pool) -> None:
+    """Fill the gaps that the first look left in the front: between the places it tried, around points of the front."""
+    problem = pool.problem
+    long = [i for i, axis in enumerate(problem.axes) if axis.long]
+    points, width = (FEW_POINTS, NARROW_ZOOM) if _iterates(problem.scenario) else (FRONT_POINTS, FRONT_BETWEEN)
+    for _ in range(FRONT_ROUNDS if long else 0):
+        if pool.front is None:
+            return
+        ranked = numpy.argsort(pool.front.answers["cpu"], kind="stable")
+        chosen = ranked[numpy.unique(numpy.linspace(0, len(ranked) - 1, points).astype(int))]
+        rows = []
+        for i in long:
+            grid = numpy.asarray(_grid(problem.axes[i], COARSEST if _iterates(problem.scenario) else FINEST))
+            for place in pool.front.places[chosen]:
+                at = int(numpy.searchsorted(grid, place[i]))
+                low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+                block = numpy.repeat(place[None], width, axis=0)
+                block[:, i] = numpy.rint(numpy.linspace(low, high, width))
+                rows.append(block)
+        pool.add(answer(problem, numpy.unique(numpy.concatenate(rows), axis=0)))
 
 
 def best(pool: Pool, problem: Problem | None = None, tries: int = AGAIN) -> Points:

@@ -20,6 +20,7 @@ from vmodel.plan.search import (
     effective,
     enumerate_all,
     narrowed,
+    refine_front,
     settings_at,
     settled,
     violation,
@@ -162,6 +163,7 @@ def tune_scenario(
     rng = numpy.random.default_rng(SEED)
     problem, fixed = settled(replace(whole, axes=effective(whole, TRIALS, rng)), rng)
     pool = enumerate_all(problem, tell)
+    refine_front(pool)
     point = best(pool, tries=THOROUGH)
     found = _prediction(problem, point)
     if violation(problem, point)[0] == 0:
