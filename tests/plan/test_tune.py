@@ -40,6 +40,7 @@ def test_a_timer_with_a_bound_on_interrupts_is_the_best_of_all_its_values():
     assert found.optimum == pytest.approx(least, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_two_polls_that_share_a_budget_of_cpu_are_the_best_of_a_million_pairs():
     over = ("halt_poll", "worker_poll")
     found = tune(**VHOST, minimise="mean", subject=["host_cpu <= 0.3"], over=over, worth=0)
@@ -48,6 +49,7 @@ def test_two_polls_that_share_a_budget_of_cpu_are_the_best_of_a_million_pairs():
     assert found.answer.cpu_host <= 0.3 * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_throughput_over_every_mtu_and_switch_is_the_best_of_all():
     settings, over = {**VHOST, "workload": "stream", "size": "64KiB"}, ("mtu", "tso", "event_idx")
     found = tune(**settings, maximise="throughput", subject=["guest_cpu <= 0.9"], over=over, worth=0)
