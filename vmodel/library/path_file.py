@@ -110,6 +110,8 @@ def _path_faults(path: Mapping[str, Any], file: str) -> list[Fault]:
         if value not in known:
             near = nearest(value, known) if isinstance(value, str) else None
             out.append(Fault(file=file, key=f"path.{key}", value=str(value), expected=f"a known {key}", nearest=near))
+    if not isinstance(path.get("migrates", True), bool):
+        out.append(Fault(file=file, key="path.migrates", value=str(path["migrates"]), expected="true or false"))
     for key in ("defaults", "fixed"):
         table = path.get(key, {})
         wrong = [table] if not isinstance(table, dict) else [k for k in table if k not in tables.knobs()]

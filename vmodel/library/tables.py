@@ -38,6 +38,7 @@ class Endpoint:
     defaults: Mapping[str, Any]
     fixed: Mapping[str, Any]
     since: str
+    migrates: bool  # whether a guest on it can move to another host while it runs
     cites: tuple[str, ...]
 
 
@@ -107,6 +108,7 @@ def endpoint_of(name: str, body: Mapping[str, Any]) -> Endpoint:
         defaults=path.get("defaults", {}),
         fixed=path.get("fixed", {}),
         since=path.get("since", ""),
+        migrates=bool(path.get("migrates", body["attach"] != "nic")),
         cites=tuple(path.get("cites", ())),
     )
 

@@ -1,0 +1,257 @@
+"""Patterns by column generation: which fillings of a host are worth having, and what no plan can undercut.
+
+A pattern is a filling of one host; the programme says how many hosts of each pattern there are. It does not grow with
+the number of VMs. Each round asks `pricing` for patterns that would pay at the current prices; when none is left, or the
+proven bound is close enough, the patterns suffice.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+from vmodel.plan.pricing import Market, Row, Undecided
+from vmodel.plan.respond import Array
+
+ROUNDS = 400
+COPIES = 12  # disturbed fillings for each kind and level
+PAYS = 1e-7  # relative to the price of a host
+CLOSE = 5e-4  # gap between programme and bound at which the patterns suffice
+WORTH = 3e-4  # a pattern that pays less than this share of a host is left out, and counted in the bound
+MISSING = 4096.0  # price of a VM that has no place, in hosts
+NEW_PER_KIND = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """A filling of one host of a kind."""
+
+    kind: int
+    counts: Array  # by option
+    per_class: Array
+    cost: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The programme in continuous numbers of hosts: patterns, how many of each, and the proven bound."""
+
+    patterns: tuple[Pattern, ...]
+    hosts: Array
+    value: float
+    bound: float
+    missing: Array  # VMs of each class that have no place
+    complete: bool  # not cut off by time
+
+
+class Pool:
+    """The patterns known so far, each once, in the order they were found."""
+
+    def __init__(self, market: Market) -> None:
+        self.market = market
+        self.patterns: list[Pattern] = []
+        self._known: set[tuple[int, bytes]] = set()
+
+    def add(self, kind: int, counts: Array) -> bool:
+        """Take a pattern if it is new."""
+        counts = np.asarray(counts, dtype=int)
+        key = (kind, counts.tobytes())
+        if key in self._known:
+            return False
+        self._known.add(key)
+        per_class = self.market.per_class(counts)
+        cost = self.market.kinds[kind].cost_of(per_class)
+        self.patterns.append(Pattern(kind=kind, counts=counts, per_class=per_class, cost=cost))
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prices:
+    """What a VM of each class and a host of each kind are worth at the optimum of the programme."""
+
+    vm: Array
+    kind: Array
+    value: float
+    hosts: Array
+    missing: Array
+
+
+def programme(market: Market, patterns: Sequence[Pattern], dear: float) -> Prices:
+    """The continuous programme over known patterns; VMs without a place cost dearly, so that there is an answer."""
+    demand, kinds = market.demand, market.kinds
+    n, classes = len(patterns), market.classes
+    cost = np.concatenate([[p.cost for p in patterns], np.full(classes, dear)])
+    cover = np.hstack([np.array([p.per_class for p in patterns]).T.reshape(classes, n), np.eye(classes)])
+    bounded = [k for k, kind in enumerate(kinds) if kind.most is not None and kind.today is None]
+    exact = [k for k, kind in enumerate(kinds) if kind.today is not None]
+    where = np.array([p.kind for p in patterns])
+
+    def lines(which: Sequence[int]) -> Array:
+        found = np.zeros((len(which), n + classes))
+        for i, k in enumerate(which):
+            found[i, :n] = where == k
+        return found
+
+    found = linprog(
+        cost,
+        A_ub=np.vstack([-cover, lines(bounded)]),
+        b_ub=np.concatenate([-demand, [float(kinds[k].most or 0) for k in bounded]]),
+        A_eq=lines(exact) if exact else None,
+        b_eq=np.array([float(kinds[k].most or 0) for k in exact]) if exact else None,
+        method="highs",
+    )
+    kind = np.zeros(len(kinds))
+    kind[bounded] = found.ineqlin.marginals[classes:]
+    if exact:
+        kind[exact] = found.eqlin.marginals
+    return Prices(
+        vm=np.maximum(-found.ineqlin.marginals[:classes], 0.0),
+        kind=kind,
+        value=float(found.fun),
+        hosts=found.x[:n],
+        missing=found.x[n:],
+    )
+
+
+def generate(pool: Pool, *, until: float, close: float = CLOSE, whole_hosts: bool = False) -> Found:
+    """Find patterns until none pays any more, the bound is close enough, or the time is over.
+
+    whole_hosts: every host costs one, so that the bound may be rounded up.
+    """
+    market = pool.market
+    unit = max((kind.cost for kind in market.kinds), default=1.0) or 1.0
+    dear = unit * MISSING
+    bound, complete = 0.0, True
+    prices = programme(market, pool.patterns, dear)
+    for draw in range(ROUNDS):
+        if time.monotonic() > until:
+            complete = False
+            break
+        if add_greedy(pool, prices, unit, draw):
+            prices = programme(market, pool.patterns, dear)
+            continue
+        added, best = _add_exact(pool, prices, unit)
+        bound = max(bound, _bound(market, prices, best))
+        if not added or _closed(bound, prices.value, close, whole_hosts):
+            break
+        prices = programme(market, pool.patterns, dear)
+    bound = min(bound, prices.value)
+    if whole_hosts:
+        bound = float(np.ceil(bound - PAYS * max(1.0, bound)))
+    return Found(
+        patterns=tuple(pool.patterns),
+        hosts=prices.hosts,
+        value=prices.value,
+        bound=bound,
+        missing=prices.missing,
+        complete=complete,
+    )
+
+
+def _closed(bound: float, value: float, close: float, whole_hosts: bool) -> bool:
+    if whole_hosts and np.ceil(bound - PAYS * value) >= np.ceil(value - PAYS * value):
+        return True
+    return bound >= value * (1 - close)
+
+
+def _gain(market: Market, row: Row, counts: Array, prices: Prices) -> float:
+    """What a pattern is worth beyond its cost at these prices."""
+    per_class = market.per_class(counts)
+    return float(prices.vm @ per_class + prices.kind[row.kind] - market.kinds[row.kind].cost_of(per_class))
+
+
+def add_greedy(pool: Pool, prices: Prices, unit: float, draw: int) -> bool:
+    """Patterns that pay, by greedy search with a little chance in the order; whether any was new."""
+    market = pool.market
+    added = False
+    for copies in (1, COPIES):
+        gains: dict[int, list[tuple[float, int]]] = {}
+        found = market.greedy(prices.vm, draw=draw, copies=copies)
+        for i, (row, counts) in enumerate(found):
+            gain = _gain(market, market.rows[row], counts, prices)
+            if gain > WORTH * unit:
+                gains.setdefault(market.rows[row].kind, []).append((-gain, i))
+        for kind, some in gains.items():
+            taken = 0
+            for _, i in sorted(some):
+                taken += pool.add(kind, found[i][1])
+                if taken == NEW_PER_KIND:
+                    break
+            added = added or taken > 0
+        if added:
+            break
+    return added
+
+
+def _add_exact(pool: Pool, prices: Prices, unit: float) -> tuple[bool, list[float]]:
+    """A pattern that pays, and an upper bound of what one host of each kind can be worth.
+
+    Continuous fillings bound all rows, and rounded down they are tried first. Then the rows are asked one by one, the
+    most promising first, for a whole pattern that pays; when none does, no host is worth more than it costs.
+    """
+    market = pool.market
+    loose = [0.0] * len(market.rows)
+    added = False
+    for i, row in enumerate(market.rows):
+        fractions, loose[i] = market.continuous(row, prices.vm)
+        if loose[i] > _pays(market, row, prices):
+            counts = market.rounded(row, prices.vm, fractions)
+            if _gain(market, row, counts, prices) > WORTH * unit and pool.add(row.kind, counts):
+                added = True
+    best = [0.0] * len(market.kinds)
+    order = sorted(
+        range(len(market.rows)), key=lambda i: -loose[i] / max(_pays(market, market.rows[i], prices), PAYS * unit)
+    )
+    for i in order:
+        row = market.rows[i]
+        pays = _pays(market, row, prices)
+        worth = loose[i]
+        if loose[i] > pays and not added:
+            try:
+                counts = market.paying(row, prices.vm, pays)
+                if counts is None:
+                    worth = pays
+                elif _gain(market, row, counts, prices) > PAYS * unit:
+                    added = pool.add(row.kind, counts)
+            except Undecided:
+                pass
+        best[row.kind] = max(best[row.kind], worth)
+    return added, best
+
+
+def _pays(market: Market, row: Row, prices: Prices) -> float:
+    """What a host of a row must be worth to pay; a little more, since the bound forgives it."""
+    kind = market.kinds[row.kind]
+    return (kind.cost - float(prices.kind[row.kind])) + WORTH * kind.cost
+
+
+def _bound(market: Market, prices: Prices, best: Sequence[float]) -> float:
+    """A bound from prices and the most valuable patterns: Farley's scaling where hosts are without number.
+
+    theta = min over unlimited kinds of min(1, cost / best);  bound = theta prices N + sum over the others of their
+    number times min(0, cost - theta best).
+
+    Source: Farley1990; Lagrangian duality for kinds of which there are only so many.
+    """
+    theta = 1.0
+    for kind, v in zip(market.kinds, best, strict=True):
+        if kind.most is None and v > 0:
+            theta = min(theta, kind.cost / v)
+    total = theta * float(prices.vm @ market.demand)
+    for kind, v in zip(market.kinds, best, strict=True):
+        if kind.most is None:
+            continue
+        if kind.today is None:
+            total += kind.most * min(0.0, kind.cost - theta * v)
+        else:
+            empty = kind.cost_of(np.zeros(market.classes))
+            total += kind.most * min(empty, kind.cost - v)  # moves are not scaled, and lower prices are worth less
+    return max(total, 0.0)
+
+
+def counted(patterns: Sequence[Pattern], hosts: Sequence[int]) -> list[tuple[Pattern, int]]:
+    """Patterns that are used, with how many hosts."""
+    return [(p, int(h)) for p, h in zip(patterns, hosts, strict=True) if h > 0]
+

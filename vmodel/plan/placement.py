@@ -1,0 +1,221 @@
+"""Where everything stands: one path with its settings for each class, whole hosts, proven against a bound.
+
+First the programme chooses freely among the options of each class, which gives the bound. Then each class keeps one
+option, and the numbers of hosts are made whole. First-fit decreasing is run beside it, the cheaper answer is taken,
+and each answer is checked by plain arithmetic.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vmodel.plan.columns import Found, Pattern, Pool, generate
+from vmodel.plan.firstfit import Shelf, first_fit
+from vmodel.plan.pricing import Kind, Market
+from vmodel.plan.records import Group, Placement
+from vmodel.plan.respond import Array
+from vmodel.plan.room import Wants, keep
+from vmodel.plan.whole import Answer, dive
+
+WORSE = 1e-3  # a choice of options that costs so much more than free choice is looked at again
+SWAPS = 40
+TINY = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What there is to place, on what."""
+
+    kinds: tuple[Kind, ...]
+    wants: Wants  # all options
+    demand: Array  # VMs of each class
+    start: tuple[Shelf, ...]  # hosts that run already; counts by class
+    whole_hosts: bool  # every host costs one
+
+
+def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, Found]:
+    """The cheapest placement found, and the programme that bounds it; None where VMs are left without a place."""
+    until = time.monotonic() + time_limit_s
+    market = Market(problem.kinds, problem.wants, problem.demand)
+    pool = _seeded(market, problem, _cheapest(problem))
+    free = generate(pool, until=until, whole_hosts=problem.whole_hosts)
+    if free.missing.max(initial=0.0) > TINY * max(1.0, float(problem.demand.sum())):
+        return None, free
+    chosen, fixed, kept = _fix(problem, free, until)
+    answers = [dive(kept, fixed)]
+    starts = _started(problem, chosen)
+    ffd_cost, shelves, left = first_fit(keep(problem.wants, chosen), problem.kinds, [int(n) for n in problem.demand], starts)
+    other = _cheapest(problem)
+    if other != chosen:  # the hand-made plan may choose its own paths, too
+        own = first_fit(keep(problem.wants, other), problem.kinds, [int(n) for n in problem.demand], _started(problem, other))
+        if not own[2] and (left or own[0] < ffd_cost):
+            (ffd_cost, shelves, left), chosen_by_hand = own, other
+        else:
+            chosen_by_hand = chosen
+    else:
+        chosen_by_hand = chosen
+    if not left:
+        answers.append(_from_shelves(problem, shelves, chosen_by_hand))
+    best = min((a for a in answers if a is not None), key=lambda a: a[0], default=None)
+    if best is None:
+        return None, free
+    cost, groups, picked = best
+    placement = Placement(
+        groups=groups,
+        chosen=tuple(picked),
+        cost=cost,
+        bound=min(free.bound, cost),
+        first_fit=ffd_cost if not left else float("inf"),
+        proven=free.complete,
+        moves=moves(problem, groups),
+        note="" if free.complete and time.monotonic() <= until else "time limit reached: the best answer so far",
+    )
+    check(problem, placement)
+    return placement, free
+
+
+class WrongPlan(AssertionError):
+    """A placement that breaks its own rules: a mistake of ours, never of the user's."""
+
+
+def check(problem: Problem, placement: Placement) -> None:
+    """Plain arithmetic over a whole placement: every VM stands once, no host is overfull, no kind is used too often."""
+    wants = problem.wants
+    total = np.zeros(len(problem.demand))
+    for g in placement.groups:
+        if not wants.fits(g.room, g.counts):
+            raise WrongPlan(f"a host of type {g.room.name} is overfull")
+        np.add.at(total, wants.vm, g.counts * g.hosts)
+    if (total != problem.demand).any():
+        raise WrongPlan("a VM stands nowhere or twice")
+    for kind in problem.kinds:
+        used = sum(g.hosts for g in placement.groups if g.room is kind.room)
+        if kind.most is not None and (used > kind.most or (kind.today is not None and used != kind.most)):
+            raise WrongPlan(f"there are {kind.most} hosts of {kind.room.name}, not {used}")
+    cost = sum(g.hosts * _kind_of(problem, g).cost_of(_per_class(problem, g.counts)) for g in placement.groups)
+    if abs(cost - placement.cost) > TINY * max(1.0, cost):
+        raise WrongPlan(f"costs add up to {cost}, not {placement.cost}")
+
+
+def moves(problem: Problem, groups: Sequence[Group]) -> int:
+    """VMs that run today and have to leave their host."""
+    found = 0
+    for g in groups:
+        kind = _kind_of(problem, g)
+        if kind.today is not None:
+            found += g.hosts * int(np.maximum(kind.today - _per_class(problem, g.counts), 0).sum())
+    return found
+
+
+def _kind_of(problem: Problem, group: Group) -> Kind:
+    return next(kind for kind in problem.kinds if kind.room is group.room)
+
+
+def _per_class(problem: Problem, counts: Array) -> Array:
+    out = np.zeros(len(problem.demand))
+    np.add.at(out, problem.wants.vm, counts)
+    return out
+
+
+def _cheapest(problem: Problem) -> list[int]:
+    """For each class the option of which most fit on a unit of cost."""
+    wants, out = problem.wants, []
+    for c in range(len(problem.demand)):
+        options = np.flatnonzero(wants.vm == c)
+        scores = {int(o): max(_per_cost(problem, int(o), kind) for kind in problem.kinds) for o in options}
+        out.append(max(scores, key=lambda o: (scores[o], -o)))
+    return out
+
+
+def _per_cost(problem: Problem, option: int, kind: Kind) -> float:
+    empty = np.zeros(len(problem.wants.vm), dtype=int)
+    most = int(problem.demand[problem.wants.vm[option]])
+    return problem.wants.most_more(kind.room, empty, option, most) / (kind.cost or TINY)
+
+
+def _started(problem: Problem, chosen: Sequence[int]) -> list[Shelf]:
+    """Hosts that run already, empty; what runs on them is placed like all the rest."""
+    return [Shelf(kind=s.kind, hosts=s.hosts, counts=np.zeros(len(chosen), dtype=int)) for s in problem.start]
+
+
+def _seeded(market: Market, problem: Problem, chosen: Sequence[int]) -> Pool:
+    """A pool with what makes the programme solvable: single options, first-fit, running hosts as they are and empty."""
+    pool = Pool(market)
+    options = len(problem.wants.vm)
+    for row in market.rows:
+        for option, most in zip(row.options, row.most, strict=True):
+            counts = np.zeros(options, dtype=int)
+            counts[option] = most
+            pool.add(row.kind, counts)
+    for k, kind in enumerate(problem.kinds):
+        if kind.today is not None:
+            pool.add(k, np.zeros(options, dtype=int))
+            pool.add(k, _today(problem, kind, chosen))
+    wants = keep(problem.wants, chosen)
+    demand = [int(n) for n in problem.demand]
+    _, shelves, _ = first_fit(wants, problem.kinds, demand, _started(problem, chosen), most_orders=1)
+    for shelf in shelves:
+        counts = np.zeros(options, dtype=int)
+        counts[list(chosen)] = shelf.counts
+        pool.add(shelf.kind, counts)
+    return pool
+
+
+def _today(problem: Problem, kind: Kind, chosen: Sequence[int]) -> Array:
+    """What runs on a host today on the chosen options, as far as it fits."""
+    counts = np.zeros(len(problem.wants.vm), dtype=int)
+    for c, n in enumerate(kind.today if kind.today is not None else ()):
+        counts[chosen[c]] += problem.wants.most_more(kind.room, counts, chosen[c], int(n))
+    return counts
+
+
+def _fix(problem: Problem, free: Found, until: float) -> tuple[list[int], Found, Market]:
+    """One option for each class: the one the programme uses most; classes that it splits are tried the other way.
+
+    Returns the options, the programme with them alone, and its market.
+    """
+    usage = np.zeros(len(problem.wants.vm))
+    for pattern, hosts in zip(free.patterns, free.hosts, strict=True):
+        usage += hosts * pattern.counts
+    classes = range(len(problem.demand))
+    ranked = [sorted(np.flatnonzero(problem.wants.vm == c), key=lambda o: (-usage[o], o)) for c in classes]
+    chosen = [int(r[0]) for r in ranked]
+    found, market = _narrow(problem, chosen, free.patterns, until)
+    split = [c for c in classes if len(ranked[c]) > 1 and usage[ranked[c][1]] > TINY]
+    for c in sorted(split, key=lambda c: -usage[ranked[c][1]])[:SWAPS]:
+        if found.value <= free.value * (1 + WORSE) or time.monotonic() > until:
+            break
+        other = list(chosen)
+        other[c] = int(ranked[c][1])
+        tried, its_market = _narrow(problem, other, free.patterns, until)
+        if tried.value < found.value * (1 - TINY):
+            chosen, found, market = other, tried, its_market
+    return chosen, found, market
+
+
+def _narrow(
+    problem: Problem, chosen: Sequence[int], known: Sequence[Pattern], until: float
+) -> tuple[Found, Market]:
+    """The programme with one option for each class, started from the patterns that have no other."""
+    mask = np.ones(len(problem.wants.vm), dtype=bool)
+    mask[list(chosen)] = False
+    wants = replace(problem.wants, limits=np.where(mask[:, None], 0.0, problem.wants.limits))
+    market = Market(problem.kinds, wants, problem.demand)
+    pool = _seeded(market, replace(problem, wants=wants), chosen)
+    for pattern in known:
+        if not pattern.counts[mask].any():
+            pool.add(pattern.kind, pattern.counts)
+    return generate(pool, until=until, whole_hosts=problem.whole_hosts), market
+
+
+def _from_shelves(problem: Problem, shelves: Sequence[Shelf], chosen: Sequence[int]) -> Answer:
+    groups, cost = [], 0.0
+    for shelf in shelves:
+        counts = np.zeros(len(problem.wants.vm), dtype=int)
+        counts[list(chosen)] = shelf.counts
+        kind = problem.kinds[shelf.kind]
+        groups.append(Group(room=kind.room, hosts=shelf.hosts, counts=counts))
+        cost += shelf.hosts * kind.cost_of(_per_class(problem, counts))
+    return cost, tuple(groups), chosen

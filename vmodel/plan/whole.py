@@ -1,0 +1,137 @@
+"""From continuous to whole numbers of hosts: a dive through the programme, and surplus VMs taken out again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from vmodel.plan.columns import MISSING, Found, Pattern, Pool, Prices, add_greedy, programme
+from vmodel.plan.pricing import Market
+from vmodel.plan.records import Group
+from vmodel.plan.respond import Array
+
+TINY = 1e-9
+REFRESHES = 3  # rounds of new patterns for what is left, after each step down
+FEW = 12.0  # hosts that are left to the integer programme at the end
+LAST_NODES, LAST_GAP = 400, 1e-3
+
+Answer = tuple[float, tuple[Group, ...], Sequence[int]]
+
+
+def dive(market: Market, found: Found) -> Answer | None:
+    """Whole hosts: round down, then round one up at a time, with new patterns for what is left each time.
+
+    Effort does not depend on the clock, so that the same fleet always gets the same plan.  None where kinds that are
+    limited run out.
+    """
+    hosts: dict[int, int] = {}
+    patterns: list[Pattern] = []
+    rest = market.demand.copy()
+    most = [kind.most for kind in market.kinds]
+    unit = max((kind.cost for kind in market.kinds), default=1.0) or 1.0
+    known: Sequence[Pattern] = found.patterns
+    while rest.any() or any(m for m, kind in zip(most, market.kinds, strict=True) if kind.today is not None):
+        kinds = tuple(replace(kind, most=m) for kind, m in zip(market.kinds, most, strict=True))
+        left = Market(kinds, market.wants, rest)
+        pool = Pool(left)
+        for pattern in known:
+            counts = pattern.counts
+            pool.add(pattern.kind, counts)
+        prices = programme(left, pool.patterns, unit * MISSING)
+        for draw in range(REFRESHES):
+            if not left.rows or not add_greedy(pool, prices, unit, draw):
+                break
+            prices = programme(left, pool.patterns, unit * MISSING)
+        if prices.missing.sum() > TINY * max(1.0, float(rest.sum())):
+            return None
+        known = tuple(pool.patterns)
+        if prices.hosts.sum() <= FEW:
+            last = _integer(left, known, prices)
+            if last is not None:
+                for pattern, n in zip(known, last, strict=True):
+                    if n:
+                        hosts[len(patterns)] = int(n)
+                        patterns.append(pattern)
+                break
+        step = np.floor(prices.hosts + TINY).astype(int)
+        if not step.any():
+            if not prices.hosts.any():
+                return None
+            step[int(np.argmax(prices.hosts))] = 1
+        for pattern, n in zip(known, step, strict=True):
+            if n:
+                hosts[len(patterns)] = int(n)
+                patterns.append(pattern)
+                rest = np.maximum(rest - n * pattern.per_class, 0.0)
+                m = most[pattern.kind]
+                most[pattern.kind] = None if m is None else m - int(n)
+    return _trimmed(market, patterns, np.array([hosts[i] for i in range(len(patterns))], dtype=int))
+
+
+def _integer(market: Market, patterns: Sequence[Pattern], prices: Prices) -> Array | None:
+    """The last hosts by an integer programme; its effort is bounded by nodes, not by time."""
+    cost = np.array([p.cost for p in patterns])
+    where = np.array([p.kind for p in patterns])
+    lines = [LinearConstraint(np.array([p.per_class for p in patterns]).T, market.demand, np.inf)]
+    for k, kind in enumerate(market.kinds):
+        if kind.most is not None:
+            least = float(kind.most) if kind.today is not None else 0.0
+            lines.append(LinearConstraint((where == k).astype(float)[None, :], least, float(kind.most)))
+    solved = milp(
+        cost,
+        constraints=lines,
+        integrality=np.ones(len(patterns)),
+        bounds=Bounds(0, np.inf),
+        options={"mip_rel_gap": LAST_GAP, "node_limit": LAST_NODES},
+    )
+    return None if solved.x is None else np.rint(solved.x).astype(int)
+
+
+def _trimmed(market: Market, patterns: Sequence[Pattern], hosts: Array) -> Answer:
+    """Take out the VMs that cover a class more than once, from new hosts first, and hosts that become empty."""
+    groups = [[p, int(h), p.counts.copy()] for p, h in zip(patterns, hosts, strict=True) if h > 0]
+    over = -market.demand.astype(int)
+    for _, h, counts in groups:
+        over = over + h * market.per_class(counts).astype(int)
+    out: list[tuple[int, int, Array]] = []
+    # hosts that run already keep their VMs: what leaves them is a move
+    order = sorted(range(len(groups)), key=lambda i: (market.kinds[groups[i][0].kind].today is not None, i))
+    for i in order:
+        pattern, h, counts = groups[i]
+        out.extend((pattern.kind, n, c) for n, c in _thin(market, pattern.kind, h, counts, over))
+    found: dict[tuple[int, bytes], int] = {}
+    kept: dict[tuple[int, bytes], Array] = {}
+    for kind, n, counts in out:
+        if counts.any() or market.kinds[kind].today is not None:
+            key = (kind, counts.tobytes())
+            found[key] = found.get(key, 0) + n
+            kept[key] = counts
+    made = tuple(Group(room=market.kinds[k].room, hosts=n, counts=kept[k, b]) for (k, b), n in found.items())
+    cost = sum(n * market.kinds[k].cost_of(market.per_class(kept[k, b])) for (k, b), n in found.items())
+    live = np.flatnonzero(market.wants.limits.max(axis=1) > 0)
+    chosen = [int(next(o for o in live if market.wants.vm[o] == c)) for c in range(market.classes)]
+    return float(cost), made, chosen
+
+
+def _thin(market: Market, kind: int, hosts: int, counts: Array, over: Array) -> list[tuple[int, Array]]:
+    """Take surplus VMs out of a group, host by host, emptying whole hosts first; `over` is counted down."""
+    per_class = market.per_class(counts).astype(int)
+    present = per_class > 0
+    out: list[tuple[int, Array]] = []
+    whole_hosts = int(min(hosts, (over[present] // per_class[present]).min())) if present.any() else 0
+    if whole_hosts > 0:
+        over -= whole_hosts * per_class
+        hosts -= whole_hosts
+        out.append((whole_hosts, np.zeros_like(counts)))
+    while hosts > 0 and (over[present] > 0).any():
+        thinner = counts.copy()
+        for option in np.flatnonzero(thinner):
+            less = int(min(thinner[option], max(over[market.wants.vm[option]], 0)))
+            thinner[option] -= less
+            over[market.wants.vm[option]] -= less
+        hosts -= 1
+        out.append((1, thinner))
+    if hosts > 0:
+        out.append((hosts, counts))
+    return out
