@@ -1,12 +1,284 @@
-"""The plan of a fleet: from the file's tables to placement, refusals, failures, growth, chance and cost."""
+"""The plan of a fleet: options and refusals, placement, spares, neighbours, growth, chance, cost and watts."""
 
-from vmodel.plan.placement import Problem
-from vmodel.plan.pricing import Kind
-from vmodel.plan.records import Catalogue
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 
+from vmodel.plan.chance import (
+    QUANTILES,
+    Candidate,
+    Chance,
+    chance_of,
+    demand_factors,
+    draw_costs,
+    regrets,
+    with_demand,
+)
+from vmodel.plan.crowd import crowded, squeezed
+from vmodel.plan.failure import Failure, with_spares
+from vmodel.plan.fleet import Fleet
+from vmodel.plan.firstfit import Shelf
+from vmodel.plan.growth import Bottleneck, Curves, curves, next_bottleneck
+from vmodel.plan.neighbours import Standing, standings
+from vmodel.plan.options import catalogue
+from vmodel.plan.placement import Problem, solve
+from vmodel.plan.pricing import Kind
+from vmodel.plan.records import Catalogue, Group, Placement, Refusal
+from vmodel.plan.room import Room, Wants, without_adapter
+from vmodel.plan.today import Measured, running_kinds, used_up
 
-def problem_of(known: Catalogue) -> Problem:
+TIME_LIMIT_S = 60.0
+STRICTER = 0.9  # limits of classes that miss their objective among their neighbours, per round
+ROUNDS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The answer for a fleet: where everything stands, or why nothing can."""
+
+    fleet: Fleet
+    known: Catalogue
+    refusals: tuple[Refusal, ...]  # of class and path, then of the fleet
+    placement: Placement | None  # None: infeasible
+    groups: tuple[Group, ...] = ()  # with spare hosts
+    spares: Mapping[str, int] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    bottleneck: Bottleneck | None = None
+    chance: Chance | None = None
+    candidates: tuple[Candidate, ...] = ()
+    measured: tuple[Measured, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def feasible(self) -> bool:
+        """Whether everything has a place and every failure of the rules is survived."""
+        return self.placement is not None and all(f.holds for f in self.failures)
+
+    @property
+    def price(self) -> float:
+        """Price of all hosts, spares too; those that run already are paid."""
+        return float(sum(g.hosts * g.room.price for g in self.groups if not self.ran(g)))
+
+    @property
+    def watts(self) -> float:
+        """Power of all hosts: idle power, and the rest in proportion to busy cores."""
+        return float(sum(g.hosts * self.watts_of(g) for g in self.groups if g.counts.any() or not self.ran(g)))
+
+    def watts_of(self, group: Group) -> float:
+        """Power of one host of a group."""
+        room = group.room
+        use, level = self.known.wants.use(room, group.counts), self.known.wants.level(room, group.counts)
+        busy = min(1.0, room.shares(use, level)["cores"][0] / room.cores) if room.cores else 0.0
+        return room.watts_idle + (room.watts - room.watts_idle) * busy
+
+    @staticmethod
+    def ran(group: Group) -> bool:
+        """Whether these hosts run already."""
+        return "(" in group.room.name
+
+
+def problem_of(known: Catalogue, rooms: Sequence[Room] | None = None, wants: Wants | None = None) -> Problem:
+    """What there is to place: host types and hosts that run already."""
     rules = known.fleet.rules
-    kinds = tuple(Kind(room=r, cost=r.price if rules.minimise=="price" else 1.0, most=r.count) for r in known.rooms)
-    return Problem(kinds=kinds, wants=known.wants, demand=np.array([float(v.count) for v in known.fleet.vm]), start=(), whole_hosts=rules.minimise=="hosts")
+    used = used_up(known.fleet, rooms or known.rooms)
+    bought = [Kind(room=r, cost=cost_of(known.fleet, r), most=r.count) for r in used]
+    running, _ = running_kinds(known, rooms or known.rooms)
+    kinds = (*bought, *running)
+    classes = len(known.fleet.vm)
+    start = tuple(
+        Shelf(kind=i, hosts=int(kind.most or 0), counts=np.zeros(classes, dtype=int))
+        for i, kind in enumerate(kinds)
+        if kind.today is not None
+    )
+    return Problem(
+        kinds=kinds,
+        wants=wants or known.wants,
+        demand=np.array([float(vm.count) for vm in known.fleet.vm]),
+        start=start,
+        whole_hosts=rules.minimise == "hosts" and rules.move_price == 0,
+    )
+
+
+def cost_of(fleet: Fleet, room: Room) -> float:
+    """What is minimised, of one host."""
+    return {"price": room.price, "hosts": 1.0, "watts": room.watts}[fleet.rules.minimise]
+
+
+def plan(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> Plan:
+    """Plan a fleet. An infeasible one is answered with reasons, before and without the solver where arithmetic does.
+
+    The same fleet gives the same plan unless the time limit ends the search, which is said.
+    """
+    known = catalogue(fleet)
+    refused = _classes_without(known, known.wants)
+    if refused:
+        return Plan(fleet=fleet, known=known, refusals=(*known.refusals, *refused), placement=None)
+    rooms = known.rooms
+    wants = known.wants
+    if "nic" in fleet.rules.n_minus_1:
+        rooms = tuple(without_adapter(h, r) for h, r in zip(fleet.host, known.rooms, strict=True))
+        wants = _standing(wants, rooms)
+        refused = _classes_without(known, wants, "once an adapter has failed")
+        if refused:
+            return Plan(fleet=fleet, known=known, refusals=(*known.refusals, *refused), placement=None)
+    problem = problem_of(known, rooms, wants)
+    shortage = crowded(known, [kind.room for kind in problem.kinds], wants)
+    if shortage is not None:
+        return Plan(fleet=fleet, known=known, refusals=(*known.refusals, shortage), placement=None)
+    placement: Placement | None = None
+    met: list[Standing] = []
+    notes: list[str] = []
+    for _ in range(ROUNDS):
+        placement, free = solve(problem, time_limit_s=time_limit_s)
+        if placement is None:
+            reason = squeezed(known, free.missing, [kind.room for kind in problem.kinds])
+            return Plan(fleet=fleet, known=known, refusals=(*known.refusals, reason), placement=None)
+        met = standings(placement.groups, problem.wants, known.options)
+        late = sorted({s.option for s in met if not s.keeps})
+        if not late:
+            break
+        problem = replace(problem, wants=_stricter(problem.wants, late))
+        names = ", ".join(known.options[o].vm.name for o in late)
+        notes.append(f"neighbours delayed {names} more than the limits said: limits made stricter by a tenth")
+    return _told(known, replace(known, wants=problem.wants), problem, placement, (met, notes))
+
+
+def _told(
+    asked: Catalogue, known: Catalogue, problem: Problem, placement: Placement | None, found: tuple[list[Standing], list[str]]
+) -> Plan:
+    """A placement with all that is said of it."""
+    fleet = asked.fleet
+    if placement is None:
+        return Plan(fleet=fleet, known=known, refusals=known.refusals, placement=None)
+    met, notes = found
+    groups = _at_full(known, placement.groups)
+    bought = [kind.room for kind in problem.kinds if kind.today is None]
+    full = _at_full_rooms(known, bought)
+    groups, failed, spares = with_spares(fleet, known.wants, groups, full, [cost_of(fleet, r) for r in full])
+    found_curves = curves(known, placement.chosen)
+    uncertain = any(vm.uncertainty > 0 for vm in fleet.vm)
+    plan_ = Plan(
+        fleet=fleet,
+        known=known,
+        refusals=known.refusals,
+        placement=placement,
+        groups=groups,
+        spares={r.name: n for r, n in zip(full, spares, strict=True) if n},
+        failures=failed,
+        standings=tuple(met),
+        bottleneck=next_bottleneck(known, placement.chosen, groups, found_curves),
+        chance=_chance(known, placement, groups, found_curves) if uncertain else None,
+        measured=tuple(running_kinds(known, known.rooms)[1]),
+        notes=tuple([*notes, *([placement.note] if placement.note else [])]),
+    )
+    return plan_
+
+
+def _chance(known: Catalogue, placement: Placement, groups: Sequence[Group], found: Curves) -> Chance:
+    factors = demand_factors(known.fleet, known.fleet.rules.draws)
+    cost = {g.room.name: cost_of(known.fleet, g.room) for g in groups}
+    return chance_of(known.fleet, groups, placement.chosen, found, factors, cost)
+
+
+def least_regret(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> tuple[Candidate, ...]:
+    """Plans for several quantiles of demand, over the same draws: cost, chance and regret; the least regretted first.
+
+    The cost of a plan in a draw is that of its hosts, and late_factor times that of the hosts' worth it falls short.
+    """
+    factors = demand_factors(fleet, fleet.rules.draws)
+    made: list[tuple[float, Plan, Curves]] = []
+    costs = []
+    for quantile in QUANTILES:
+        asked = with_demand(fleet, quantile)
+        found = plan(asked, time_limit_s=time_limit_s)
+        if found.placement is None:
+            continue
+        known_curves = curves(found.known, found.placement.chosen)
+        shift = np.array([b.rate[1] / a.rate[1] for a, b in zip(fleet.vm, asked.vm, strict=True)])
+        price = {g.room.name: cost_of(fleet, g.room) for g in found.groups}
+        costs.append(
+            draw_costs(found.groups, found.placement.chosen, known_curves, factors / shift, price, fleet.rules.late_factor)
+        )
+        made.append((quantile, found, known_curves))
+    if not made:
+        return ()
+    mean, worst = regrets(np.array(costs))
+    out = []
+    for (quantile, found, known_curves), m, w in zip(made, mean, worst, strict=True):
+        asked = with_demand(fleet, quantile)
+        shift = np.array([b.rate[1] / a.rate[1] for a, b in zip(fleet.vm, asked.vm, strict=True)])
+        price = {g.room.name: cost_of(fleet, g.room) for g in found.groups}
+        chosen = found.placement.chosen if found.placement is not None else ()
+        chance = chance_of(fleet, found.groups, chosen, known_curves, factors / shift, price)
+        out.append(
+            Candidate(
+                quantile=quantile,
+                hosts=sum(g.hosts for g in found.groups),
+                cost=float(sum(g.hosts * price[g.room.name] for g in found.groups)),
+                chance=chance.plan,
+                mean_regret=float(m),
+                worst_regret=float(w),
+            )
+        )
+    return tuple(sorted(out, key=lambda c: (c.mean_regret, c.quantile)))
+
+
+def _standing(wants: Wants, rooms: Sequence[Room]) -> Wants:
+    """Limits with zero where a reduced host does not hold a single VM."""
+    limits = wants.limits.copy()
+    for o in range(limits.shape[0]):
+        for t, room in enumerate(rooms):
+            if limits[o, t] > 0 and not room.fits(wants.needs[o, t], limits[o, t]):
+                limits[o, t] = 0.0
+    return replace(wants, limits=limits)
+
+
+def _classes_without(known: Catalogue, wants: Wants, when: str = "") -> list[Refusal]:
+    """Classes that no option is left for."""
+    out = []
+    for c, vm in enumerate(known.fleet.vm):
+        if not ((wants.vm == c) & (wants.limits.max(axis=1, initial=0.0) > 0)).any():
+            reasons = [r for r in known.refusals if r.what == vm.name]
+            nearest = min(reasons, key=lambda r: len(r.conflict), default=None)
+            out.append(
+                Refusal(
+                    what=vm.name,
+                    path=None,
+                    resource=nearest.resource if nearest and not when else "adapters",
+                    needed=nearest.needed if nearest and not when else 1.0,
+                    available=nearest.available if nearest and not when else 0.0,
+                    unit=nearest.unit if nearest and not when else "",
+                    conflict=_joined(reasons) if not when else ("rules.n_minus_1", "nics"),
+                    change=nearest.change if nearest and not when else "host types with one more adapter",
+                    because=f"none of its paths is left{' ' + when if when else ''}",
+                )
+            )
+    return out
+
+
+def _joined(reasons: Sequence[Refusal]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*(name for r in reasons for name in r.conflict if not name.startswith("path ")), "paths"]))
+
+
+def _stricter(wants: Wants, late: Sequence[int]) -> Wants:
+    limits = wants.limits.copy()
+    limits[list(late)] *= STRICTER
+    return replace(wants, limits=limits)
+
+
+def _at_full(known: Catalogue, groups: Sequence[Group]) -> tuple[Group, ...]:
+    """The groups on hosts as they are while nothing has failed."""
+    rooms = {id(g.room): r for g, r in zip(groups, _at_full_rooms(known, [g.room for g in groups]), strict=True)}
+    return tuple(replace(g, room=rooms[id(g.room)]) for g in groups)
+
+
+def _at_full_rooms(known: Catalogue, rooms: Sequence[Room]) -> list[Room]:
+    out: dict[int, Room] = {}
+    for room in rooms:
+        whole = known.rooms[room.type]
+        out.setdefault(id(room), replace(room, capacity=whole.capacity, adapters=whole.adapters))
+    return [out[id(room)] for room in rooms]
+
+

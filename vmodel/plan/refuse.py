@@ -209,7 +209,7 @@ def _full(trial: Trial, conflict: frozenset[str], told: tuple[str, ...], change:
         resource=name,
         needed=float(used),
         available=float(usable),
-        unit=_unit(name),
+        unit=unit_of(name),
         conflict=told,
         change=change,
         because=f"one VM needs {_written(name, used)} of {name}, host type {case.rooms[h].name} has {_written(name, usable)}",
@@ -220,7 +220,8 @@ def _column(name: str) -> int:
     return VCPU if name == CORES else TITLES.index(name)
 
 
-def _unit(name: str) -> str:
+def unit_of(name: str) -> str:
+    """The unit in which a resource is counted."""
     return {TITLES[MEMORY]: "B", TITLES[NIC_IN]: "bit/s", TITLES[NIC_OUT]: "bit/s"}.get(name, "")
 
 

@@ -13,8 +13,9 @@ from vmodel.plan.respond import Array
 
 TINY = 1e-9
 REFRESHES = 3  # rounds of new patterns for what is left, after each step down
-FEW = 12.0  # hosts that are left to the integer programme at the end
-LAST_NODES, LAST_GAP = 400, 1e-3
+FEW = 40.0  # hosts that are left to the integer programme at the end
+ENOUGH = 2.0
+LAST_NODES, LAST_GAP = 300, 1e-3
 
 Answer = tuple[float, tuple[Group, ...], Sequence[int]]
 
@@ -46,7 +47,7 @@ def dive(market: Market, found: Found) -> Answer | None:
         if prices.missing.sum() > TINY * max(1.0, float(rest.sum())):
             return None
         known = tuple(pool.patterns)
-        if prices.hosts.sum() <= FEW:
+        if prices.hosts.sum() <= FEW * ENOUGH:
             last = _integer(left, known, prices)
             if last is not None:
                 for pattern, n in zip(known, last, strict=True):
@@ -54,7 +55,10 @@ def dive(market: Market, found: Found) -> Answer | None:
                         hosts[len(patterns)] = int(n)
                         patterns.append(pattern)
                 break
-        step = np.floor(prices.hosts + TINY).astype(int)
+        total = float(prices.hosts.sum())
+        step = np.floor(prices.hosts * max(0.0, 1 - FEW / total) + TINY).astype(int)
+        if not step.any():
+            step = np.floor(prices.hosts + TINY).astype(int)
         if not step.any():
             if not prices.hosts.any():
                 return None
