@@ -115,10 +115,10 @@ def programme(market: Market, patterns: Sequence[Pattern], dear: float) -> Price
     )
 
 
-def generate(pool: Pool, *, until: float, close: float = CLOSE, whole_hosts: bool = False) -> Found:
+def generate(pool: Pool, *, until: float, step: float | None = None) -> Found:
     """Find patterns until none pays any more, the bound is close enough, or the time is over.
 
-    whole_hosts: every host costs one, so that the bound may be rounded up.
+    step: every cost is a whole multiple of it, so that the bound may be rounded up.
     """
     market = pool.market
     unit = max((kind.cost for kind in market.kinds), default=1.0) or 1.0
@@ -134,12 +134,11 @@ def generate(pool: Pool, *, until: float, close: float = CLOSE, whole_hosts: boo
             continue
         added, best = _add_exact(pool, prices, unit)
         bound = max(bound, _bound(market, prices, best))
-        if not added or _closed(bound, prices.value, close, whole_hosts):
+        if not added or _closed(bound, prices.value, step):
             break
         prices = programme(market, pool.patterns, dear)
     bound = min(bound, prices.value)
-    if whole_hosts:
-        bound = float(np.ceil(bound - PAYS * max(1.0, bound)))
+    bound = _rounded_up(bound, step)
     return Found(
         patterns=tuple(pool.patterns),
         hosts=prices.hosts,
@@ -150,10 +149,14 @@ def generate(pool: Pool, *, until: float, close: float = CLOSE, whole_hosts: boo
     )
 
 
-def _closed(bound: float, value: float, close: float, whole_hosts: bool) -> bool:
-    if whole_hosts and np.ceil(bound - PAYS * value) >= np.ceil(value - PAYS * value):
+def _closed(bound: float, value: float, step: float | None) -> bool:
+    if step is not None and _rounded_up(bound, step) >= _rounded_up(value, step):
         return True
-    return bound >= value * (1 - close)
+    return bound >= value * (1 - CLOSE)
+
+
+def _rounded_up(value: float, step: float | None) -> float:
+    return value if not step else float(np.ceil(value / step - PAYS * max(1.0, value / step)) * step)
 
 
 def _gain(market: Market, row: Row, counts: Array, prices: Prices) -> float:

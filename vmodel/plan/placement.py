@@ -32,7 +32,7 @@ class Problem:
     wants: Wants  # all options
     demand: Array  # VMs of each class
     start: tuple[Shelf, ...]  # hosts that run already; counts by class
-    whole_hosts: bool  # every host costs one
+    step: float | None  # every plan costs a whole multiple of it
 
 
 def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, Found]:
@@ -40,7 +40,7 @@ def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, F
     until = time.monotonic() + time_limit_s
     market = Market(problem.kinds, problem.wants, problem.demand)
     pool = _seeded(market, problem, _cheapest(problem))
-    free = generate(pool, until=until, whole_hosts=problem.whole_hosts)
+    free = generate(pool, until=until, step=problem.step)
     if free.missing.max(initial=0.0) > TINY * max(1.0, float(problem.demand.sum())):
         return None, free
     chosen, fixed, kept = _fix(problem, free, until)
@@ -207,7 +207,7 @@ def _narrow(
     for pattern in known:
         if not pattern.counts[mask].any():
             pool.add(pattern.kind, pattern.counts)
-    return generate(pool, until=until, whole_hosts=problem.whole_hosts), market
+    return generate(pool, until=until, step=problem.step), market
 
 
 def _from_shelves(problem: Problem, shelves: Sequence[Shelf], chosen: Sequence[int]) -> Answer:

@@ -87,6 +87,7 @@ def problem_of(known: Catalogue, rooms: Sequence[Room] | None = None, wants: Wan
     running, _ = running_kinds(known, rooms or known.rooms)
     kinds = (*bought, *running)
     classes = len(known.fleet.vm)
+    costs = {kind.cost for kind in kinds if kind.cost > 0}
     start = tuple(
         Shelf(kind=i, hosts=int(kind.most or 0), counts=np.zeros(classes, dtype=int))
         for i, kind in enumerate(kinds)
@@ -97,7 +98,7 @@ def problem_of(known: Catalogue, rooms: Sequence[Room] | None = None, wants: Wan
         wants=wants or known.wants,
         demand=np.array([float(vm.count) for vm in known.fleet.vm]),
         start=start,
-        whole_hosts=rules.minimise == "hosts" and rules.move_price == 0,
+        step=costs.pop() if len(costs) == 1 and rules.move_price == 0 else None,
     )
 
 
