@@ -1,5 +1,5 @@
-"""How good a plan is, and how long it takes: against what no plan can undercut, first-fit decreasing, and the formulation
-that one would write first, one variable for each VM on each host.
+"""How good a plan is, and how long it takes: against what no plan can undercut, first-fit decreasing, and the
+formulation that one would write first, one variable for each VM on each host.
 
 Fleets of 1,000, 10,000 and 100,000 VMs in 20 classes on 3 host types; cores for vCPUs, for workers and for polling,
 memory, memory bandwidth, both directions of the NICs, PCIe, DMA engines and VF slots are counted. CPU time beside wall
@@ -21,7 +21,7 @@ from vmodel.plan.options import catalogue
 from vmodel.plan.placement import solve
 from vmodel.plan.plan import problem_of
 from vmodel.plan.read import fleet_of
-from vmodel.plan.room import BANDWIDTH, LEVELLED, MEMORY, POLL, VCPU, VFS, WORK
+from vmodel.plan.room import LEVELLED, MEMORY, POLL, VCPU, VFS, WORK
 
 CLASSES = 20
 SIZES = (1_000, 10_000, 100_000)
@@ -52,14 +52,31 @@ def fleet(vms, seed=SEED, classes=CLASSES):
     rows = []
     for i, count in enumerate(counts):
         vcpus = int(random.choice([2, 4, 8, 16]))
-        row = {"name": f"class{i}", "count": int(count), "vcpus": vcpus, "memory": vcpus * 2**30 * int(random.choice([2, 4, 8])), "flows": 64}
+        row = {
+            "name": f"class{i}",
+            "count": int(count),
+            "vcpus": vcpus,
+            "memory": vcpus * 2**30 * int(random.choice([2, 4, 8])),
+            "flows": 64,
+        }
         kind = i % 4
         if kind == 0:
-            row |= {"workload": "rr", "rate": float(random.integers(200, 3000)), "size": 1024.0, "in_flight": 4, "latency": f"{random.integers(400, 1500)}us"}
+            row |= {
+                "workload": "rr",
+                "rate": float(random.integers(200, 3000)),
+                "size": 1024.0,
+                "in_flight": 4,
+                "latency": f"{random.integers(400, 1500)}us",
+            }
         elif kind == 1:
             row |= {"workload": "stream", "rate": f"{random.uniform(0.1, 1.5):.2f}Gbit/s", "size": 65536.0}
         else:
-            row |= {"workload": "packets", "rate": float(random.integers(5, 120)) * 1e3, "size": float(random.choice([256, 512, 1024])), "latency": f"{random.integers(300, 1500)}us"}
+            row |= {
+                "workload": "packets",
+                "rate": float(random.integers(5, 120)) * 1e3,
+                "size": float(random.choice([256, 512, 1024])),
+                "latency": f"{random.integers(300, 1500)}us",
+            }
         if random.random() < 0.4:
             row["must_migrate"] = True
         rows.append(row)
@@ -120,7 +137,10 @@ def measured(call):
 def main() -> int:
     """Plan every size, then the small one the naive way."""
     missed = False
-    print(f"{'VMs':>7s} {'hosts':>6s} {'price':>11s} {'bound':>11s} {'gap':>7s} {'first-fit':>10s} {'needs':>7s} {'place':>7s} {'wall':>7s}")
+    print(
+        f"{'VMs':>7s} {'hosts':>6s} {'price':>11s} {'bound':>11s} {'gap':>7s} {'first-fit':>10s}"
+        f" {'needs':>7s} {'place':>7s} {'wall':>7s}"
+    )
     for vms in SIZES:
         asked = fleet(vms)
         known, wall_needs, cpu_needs = measured(lambda: catalogue(asked))  # noqa: B023 (called at once)
@@ -142,8 +162,10 @@ def main() -> int:
         lambda: naive(problem, placed.chosen, placed.hosts + 1, NAIVE_LIMIT_S)
     )
     told = "none" if value is None else f"{value:.0f}"
-    print(f"{NAIVE_VMS} VMs: {placed.cost:.0f} against a bound of {placed.bound:.0f} in {wall:.1f} s; "
-          f"one variable for each VM on each host ({width} of them): {told} against {bound:.0f} in {wall_naive:.1f} s")  # fmt: skip
+    print(
+        f"{NAIVE_VMS} VMs: {placed.cost:.0f} against a bound of {placed.bound:.0f} in {wall:.1f} s; one variable for"
+        f" each VM on each host ({width} of them): {told} against {bound:.0f} in {wall_naive:.1f} s"
+    )
     return int(missed)
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from vmodel.ingest.scenario import settings_from as settings_from
     from vmodel.library.profile import profile as profile
     from vmodel.library.tables import path_names as path_names
+    from vmodel.plan.plan import Plan as Plan
+    from vmodel.plan.plan import plan_fleet as plan_fleet
+    from vmodel.plan.read import read_fleet as read_fleet
     from vmodel.plan.tune import Tuning as Tuning
     from vmodel.plan.tune import tune as tune
     from vmodel.report.drawn import figure as figure
@@ -40,6 +43,7 @@ _PLACES = {
     "Explanation": "vmodel.solve.explain",
     "Fit": "vmodel.calibrate.fit",
     "Observation": "vmodel.core.records",
+    "Plan": "vmodel.plan.plan",
     "Prediction": "vmodel.core.records",
     "Profile": "vmodel.core.records",
     "Scenario": "vmodel.core.records",
@@ -53,9 +57,11 @@ _PLACES = {
     "figure": "vmodel.report.drawn",
     "fit": "vmodel.calibrate.fit",
     "path_names": "vmodel.library.tables",
+    "plan_fleet": "vmodel.plan.plan",
     "predict": "vmodel.solve.ask",
     "profile": "vmodel.library.profile",
     "read_output": "vmodel.ingest.read",
+    "read_fleet": "vmodel.plan.read",
     "read_rows": "vmodel.calibrate.dataset",
     "run_sweep": "vmodel.sweep.ask",
     "scenario": "vmodel.config",

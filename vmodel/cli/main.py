@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "explore": ("vmodel.cli.explore", "explore_command", "A page with sliders that computes in the browser (-o)."),
     "tune": ("vmodel.cli.tune", "tune_command", "Best settings under constraints, with the Pareto front."),
     "check": ("vmodel.cli.check", "check_command", "The prediction against an independent simulation."),
+    "plan": ("vmodel.cli.plan", "plan_command", "A fleet: hosts, paths and settings, placement, headroom, refusals."),
     "graph": ("vmodel.cli.graph", "graph_command", "The path as a picture or as Mermaid text."),
     "cite": ("vmodel.cli.cite", "cite_command", "Bibliography of what a prediction used."),
     "ingest": (

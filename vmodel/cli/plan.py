@@ -26,9 +26,17 @@ NO = 1
     "--verify", "results", metavar="RESULTS", multiple=True,
     help="measurements after deployment: pass or fail against the predicted intervals; repeatable",
 )  # fmt: skip
-@click.option("--fit", "fitted", metavar="PROFILE.toml", help="with --verify: learn from the measurements, write a profile")
-@click.option("--schema", is_flag=True, is_eager=True, expose_value=False, callback=lambda c, p, v: _schema(c, v),
-              help="print the JSON Schema of a fleet file")
+@click.option(
+    "--fit", "fitted", metavar="PROFILE.toml", help="with --verify: learn from the measurements, write a profile"
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda c, p, v: _schema(c, v),
+    help="print the JSON Schema of a fleet file",
+)
 @json_option
 @output_option("json, csv, md, sh, png, svg")
 def plan_command(
@@ -51,7 +59,7 @@ def plan_command(
     kind = ending(output, ("json", "csv", "md", "sh", "png", "svg"))
     from dataclasses import replace
 
-    from vmodel.plan.plan import least_regret, plan
+    from vmodel.plan.plan import least_regret, plan_fleet
     from vmodel.plan.read import read_fleet
     from vmodel.report import planned
 
@@ -60,10 +68,10 @@ def plan_command(
         from vmodel.cli.verify import verify
 
         with _solver_silent():
-            found = plan(fleet, time_limit_s=time_limit)
+            found = plan_fleet(fleet, time_limit_s=time_limit)
         return verify(found, results, fitted, as_json=as_json, output=output)
     with _solver_silent():
-        found = plan(fleet, time_limit_s=time_limit)
+        found = plan_fleet(fleet, time_limit_s=time_limit)
         if regret and found.placement is not None:
             found = replace(found, candidates=least_regret(fleet, time_limit_s=time_limit))
     if as_json:

@@ -1,4 +1,4 @@
-"""Uncertain demand: many draws of it at once, the chance that a plan keeps its objectives, and which plan regrets least.
+"""Uncertain demand: many draws of it at once, the chance that a plan keeps its objectives, which plan regrets least.
 
 Nothing is asked of the model again for each draw: needs, limits and latencies are known over the load and read off.
 """
@@ -57,7 +57,15 @@ def demand_factors(fleet: Fleet, draws: int) -> Array:
     return np.exp(sigma * (np.sqrt(r) * common + np.sqrt(1 - r) * own))
 
 
-def chance_of(fleet: Fleet, groups: Sequence[Group], chosen: Sequence[int], found: Curves, factors: Array, cost: Mapping[str, float]) -> Chance:
+def chance_of(
+    fleet: Fleet,
+    groups: Sequence[Group],
+    chosen: Sequence[int],
+    found: Curves,
+    *,
+    factors: Array,
+    cost: Mapping[str, float],
+) -> Chance:
     """The chance that a plan keeps its objectives, over draws of demand relative to what the curves were made for."""
     draws = len(factors)
     good = np.ones(draws, dtype=bool)
@@ -108,7 +116,15 @@ def regrets(costs: Array) -> tuple[Array, Array]:
     return regret.mean(axis=1), np.quantile(regret, 0.95, axis=1)
 
 
-def draw_costs(groups: Sequence[Group], chosen: Sequence[int], found: Curves, factors: Array, cost: Mapping[str, float], late: float) -> Array:
+def draw_costs(
+    groups: Sequence[Group],
+    chosen: Sequence[int],
+    found: Curves,
+    *,
+    factors: Array,
+    cost: Mapping[str, float],
+    late: float,
+) -> Array:
     """What a plan costs in each draw: its hosts, and those that are bought late for what they do not carry."""
     total = np.zeros(len(factors)) + sum(g.hosts * cost[g.room.name] for g in groups)
     for g in groups:
@@ -145,7 +161,9 @@ def configuration_chances(questions: Sequence[Asked], limits_s: Array, factors: 
     answers = respond([replace(q, factor=q.factor * float(k)) for q in questions for k in knots])
     shares = np.repeat([q.vm.percentile / PERCENT_PER_ONE for q in questions], KNOTS)
     times = latency(answers, np.zeros_like(answers.demands_s), shares)
-    bad = (answers.capacity_per_s < answers.rate_per_s) | (answers.loss > np.repeat([q.vm.loss for q in questions], KNOTS))
+    bad = (answers.capacity_per_s < answers.rate_per_s) | (
+        answers.loss > np.repeat([q.vm.loss for q in questions], KNOTS)
+    )
     times = np.log(np.where(bad, 1e9, np.maximum(times, TINY))).reshape(len(questions), KNOTS)
     places = np.log(factors)
     log_knots = np.log(knots)

@@ -1,8 +1,8 @@
 """Patterns by column generation: which fillings of a host are worth having, and what no plan can undercut.
 
 A pattern is a filling of one host; the programme says how many hosts of each pattern there are. It does not grow with
-the number of VMs. Each round asks `pricing` for patterns that would pay at the current prices; when none is left, or the
-proven bound is close enough, the patterns suffice.
+the number of VMs. Each round asks `pricing` for patterns that would pay at the current prices; when none is left, or
+the proven bound is close enough, the patterns suffice.
 """
 
 import time
@@ -140,7 +140,7 @@ def generate(pool: Pool, *, until: float, step: float | None = None) -> Found:
     bound = min(bound, prices.value)
     bound = _rounded_up(bound, step)
     return Found(
-        patterns=tuple(pool.patterns),
+        patterns=tuple(pool.patterns[: len(prices.hosts)]),  # those found since are not priced
         hosts=prices.hosts,
         value=prices.value,
         bound=bound,
@@ -257,4 +257,3 @@ def _bound(market: Market, prices: Prices, best: Sequence[float]) -> float:
 def counted(patterns: Sequence[Pattern], hosts: Sequence[int]) -> list[tuple[Pattern, int]]:
     """Patterns that are used, with how many hosts."""
     return [(p, int(h)) for p, h in zip(patterns, hosts, strict=True) if h > 0]
-

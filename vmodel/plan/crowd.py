@@ -10,6 +10,8 @@ from vmodel.plan.respond import Array
 from vmodel.plan.room import CAPPED, CORES, LEVELLED, TITLES, VCPU, Room, Wants
 from vmodel.units import format_bytes
 
+KEPT_DIGITS = 4
+
 
 def crowded(known: Catalogue, rooms: Sequence[Room], wants: Wants) -> Refusal | None:
     """The resource of which all hosts together have too little, with the nearest change; None where none is short.
@@ -48,7 +50,6 @@ def _refusal(known: Catalogue, rooms: Sequence[Room], name: str, needed: float, 
     column = VCPU if name == CORES else TITLES.index(name)
     best = max(rooms, key=lambda room: _there(room, column))
     more = int(np.ceil((needed - there) / max(_there(best, column), 1e-12))) if _there(best, column) > 0 else 0
-    text = (lambda x: format_bytes(x)) if unit_of(name) == "B" else (lambda x: f"{x:.4g}")
     users = sorted(
         ((vm.count * least(known.wants, c, column), vm.name) for c, vm in enumerate(known.fleet.vm)), reverse=True
     )
@@ -61,8 +62,12 @@ def _refusal(known: Catalogue, rooms: Sequence[Room], name: str, needed: float, 
         unit=unit_of(name),
         conflict=("host counts", *(f"count of {n}" for v, n in users if v > 0)),
         change=f"{more} more hosts of type {best.name}" if more else f"a host type with {name}",
-        because=f"all VMs take at least {text(needed)} of {name}, all hosts have {text(there)}",
+        because=f"all VMs take at least {_text(name, needed)} of {name}, all hosts have {_text(name, there)}",
     )
+
+
+def _text(name: str, value: float) -> str:
+    return format_bytes(value) if unit_of(name) == "B" else f"{value:.{KEPT_DIGITS}g}"
 
 
 def squeezed(known: Catalogue, missing: Array, rooms: Sequence[Room]) -> Refusal:
@@ -81,7 +86,7 @@ def squeezed(known: Catalogue, missing: Array, rooms: Sequence[Room]) -> Refusal
         conflict=("host counts", *(f"count of {name}" for name in names)),
         change=f"more hosts of type {largest.name}",
         because=(
-            f"at least {int(np.ceil(outside - 1e-6))} VMs ({', '.join(names[:5])}) find no place however the others are "
-            "put: proven by the programme over fractions of hosts"
+            f"at least {int(np.ceil(outside - 1e-6))} VMs ({', '.join(names[:5])}) find no place however the others "
+            "are put: proven by the programme over fractions of hosts"
         ),
     )

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vmodel.plan.fleet import Fleet
 from vmodel.plan.firstfit import Shelf, orders, place
+from vmodel.plan.fleet import Fleet
 from vmodel.plan.pricing import Kind
 from vmodel.plan.records import Group
 from vmodel.plan.respond import Array
@@ -43,7 +43,9 @@ def _fail(fleet: Fleet, wants: Wants, groups: Sequence[Group], i: int, what: str
         fits = wants.fits(reduced, g.counts)
         _, resource = reduced.pressure(wants.use(reduced, g.counts), wants.level(reduced, g.counts))
         left = {} if fits else {int(o): int(g.counts[o]) for o in np.flatnonzero(g.counts)}
-        return Failure(what=what, host=g.room.name, hosts=g.hosts, displaced=0, holds=fits, left=left, resource=resource)
+        return Failure(
+            what=what, host=g.room.name, hosts=g.hosts, displaced=0, holds=fits, left=left, resource=resource
+        )
     if what == "numa" and host.numa_nodes > 1:
         reduced = without_node(host, g.room)
         stays = _staying(wants, reduced, g.counts)
@@ -77,7 +79,9 @@ def moved(
 ) -> tuple[dict[int, int], list[tuple[Room, Shelf]]]:
     """Put VMs into the free room of other hosts: what finds no place, and how the hosts look then."""
     rooms = [g.room for g in others if g.hosts > 0]
-    shelves = [Shelf(kind=k, hosts=g.hosts, counts=g.counts.copy()) for k, g in enumerate(g for g in others if g.hosts > 0)]
+    shelves = [
+        Shelf(kind=k, hosts=g.hosts, counts=g.counts.copy()) for k, g in enumerate(g for g in others if g.hosts > 0)
+    ]
     if reduced is not None and stays.any():
         rooms.append(reduced)
         shelves.append(Shelf(kind=len(rooms) - 1, hosts=1, counts=stays.copy()))

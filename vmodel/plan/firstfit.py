@@ -44,7 +44,7 @@ def place(
                 i = _fill(shelves, i, option, k, left)
             i += 1
         if left[option] > 0 and new is not None:
-            _open(shelves, wants, kinds, new, option, left)
+            _open(shelves, wants, kinds, left, new=new, option=option)
     return {option: n for option, n in left.items() if n > 0}
 
 
@@ -71,7 +71,7 @@ def _fill(shelves: list[Shelf], i: int, option: int, k: int, left: dict[int, int
 
 
 def _open(
-    shelves: list[Shelf], wants: Wants, kinds: Sequence[Kind], new: int, option: int, left: dict[int, int]
+    shelves: list[Shelf], wants: Wants, kinds: Sequence[Kind], left: dict[int, int], *, new: int, option: int
 ) -> None:
     """New hosts of a kind for what is left of an option."""
     room = kinds[new].room

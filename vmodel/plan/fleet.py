@@ -3,14 +3,14 @@
 Shapes only; `read` turns files into a Fleet and faults into lines. Units are read by the units of the package.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from vmodel.errors import UnitError
 from vmodel.library import tables
-from vmodel.units import BPS_PER_GBPS, parse_bitrate, parse_bytes, parse_load, parse_seconds
+from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, parse_bitrate, parse_bytes, parse_load, parse_seconds
 
 FORMAT = 1
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
@@ -33,7 +33,7 @@ def _text_or(read: Callable[[str], float]) -> BeforeValidator:
 
 
 def _bytes_per_second(text: str) -> float:
-    return parse_bitrate(text) / 8
+    return parse_bitrate(text) / BITS_PER_BYTE
 
 
 def _rate(text: str) -> tuple[str, float]:
@@ -60,7 +60,9 @@ def _offered(value: Any) -> Any:
 
 
 def _quantity(pattern: str) -> WithJsonSchema:
-    return WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": pattern}]})
+    return WithJsonSchema(
+        {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": pattern}]}
+    )
 
 
 _NUMBER = r"^\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s*"
@@ -154,7 +156,9 @@ class VmClass(Table):
     paths: tuple[str, ...] = Field(
         default=USUAL_PATHS, min_length=1, max_length=32, description="allowed paths, a list (see `vmodel paths`)"
     )
-    settings: dict[str, float | bool | str] = Field(default={}, description="knobs that are given, as { rx_usecs = 10 }")
+    settings: dict[str, float | bool | str] = Field(
+        default={}, description="knobs that are given, as { rx_usecs = 10 }"
+    )
     uncertainty: float = Field(
         default=0.0, ge=0, le=3, allow_inf_nan=False, description="demand may be off by, as a share: 0.3 is 30 %"
     )
@@ -234,8 +238,3 @@ def guest_paths() -> tuple[str, ...]:
 def fastest_gbps(host: HostType) -> float:
     """The rate of the fastest port [Gbit/s]."""
     return max((nic.rate for nic in host.nics), default=BPS_PER_GBPS) / BPS_PER_GBPS
-
-
-def names_of(tables_: tuple[HostType, ...] | tuple[VmClass, ...]) -> Mapping[str, int]:
-    """Name -> place."""
-    return {t.name: i for i, t in enumerate(tables_)}

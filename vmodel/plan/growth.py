@@ -31,9 +31,16 @@ class Curves:
         place = np.round(place, DIGITS)
         low = np.minimum(np.floor(place).astype(int), len(FACTORS) - 2)
         part = place - low
-        needs = self.needs[low, options, types] * (1 - part)[..., None] + self.needs[low + 1, options, types] * part[..., None]
+        needs = (
+            self.needs[low, options, types] * (1 - part)[..., None]
+            + self.needs[low + 1, options, types] * part[..., None]
+        )
         # a level is a step: the stricter of the two knots holds between them
-        limits = np.where(part > 0, np.minimum(self.limits[low, options, types], self.limits[low + 1, options, types]), self.limits[low, options, types])
+        limits = np.where(
+            part > 0,
+            np.minimum(self.limits[low, options, types], self.limits[low + 1, options, types]),
+            self.limits[low, options, types],
+        )
         return needs, limits
 
 
@@ -52,13 +59,9 @@ def curves(known: Catalogue, chosen: Sequence[int]) -> Curves:
     fleet, options = known.fleet, [known.options[o] for o in chosen]
     types = len(known.rooms)
     asked = [
-        replace(o.asked[t], factor=o.asked[t].factor * float(f))
-        for f in FACTORS
-        for o in options
-        for t in range(types)
+        replace(o.asked[t], factor=o.asked[t].factor * float(f)) for f in FACTORS for o in options for t in range(types)
     ]
     answers = respond(asked)
-    n = len(asked)
     repeated = np.array([i for _ in FACTORS for i in range(len(options)) for _ in range(types)])
 
     def column(values: Sequence[float]) -> Array:
@@ -83,7 +86,8 @@ def curves(known: Catalogue, chosen: Sequence[int]) -> Curves:
     limits = np.where(stand[None], limits.reshape(shape), 0.0)
     # what is kept at a load is kept at every load below it
     return Curves(
-        needs=np.maximum.accumulate(needs.reshape(*shape, COLUMNS), axis=0), limits=np.minimum.accumulate(limits, axis=0)
+        needs=np.maximum.accumulate(needs.reshape(*shape, COLUMNS), axis=0),
+        limits=np.minimum.accumulate(limits, axis=0),
     )
 
 
@@ -101,7 +105,9 @@ def next_bottleneck(known: Catalogue, chosen: Sequence[int], groups: Sequence[Gr
             continue
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (low, middle) if _pressure(found, g, present, counts, math.exp(middle))[0] > 1 else (middle, high)
+            low, high = (
+                (low, middle) if _pressure(found, g, present, counts, math.exp(middle))[0] > 1 else (middle, high)
+            )
         factor = math.exp(low)
         if factor < best.factor:
             _, resource = _pressure(found, g, present, counts, math.exp(high))
@@ -118,4 +124,3 @@ def _pressure(found: Curves, group: Group, present: Array, counts: Array, factor
         return math.inf, "the objective itself"
     pressure, name = group.room.pressure(use, level)
     return (pressure, name) if pressure > 1 + 1e-9 else (min(pressure, 1.0), name)
-

@@ -63,7 +63,9 @@ def fixed_point(answers: Answers, copies: Array, servers: Array) -> Array:
         met[POOL_ROWS] = np.maximum(together - presence[POOL_ROWS], 0.0)
         stretch = np.maximum(1.0, 1 + met * per_server[:, None])
         turn = np.zeros_like(d)
-        turn[BATCHED_ROWS] = (presence * d * np.minimum(answers.turn, 1 / np.maximum(1 - presence, ROUNDING)))[BATCHED_ROWS]
+        turn[BATCHED_ROWS] = (presence * d * np.minimum(answers.turn, 1 / np.maximum(1 - presence, ROUNDING)))[
+            BATCHED_ROWS
+        ]
         rounds = np.einsum("kij,kj->ki", np.broadcast_to(others, (len(d), *others.shape[1:])), turn)
         half_round = rounds * per_server[:, None] / 2
         aim = np.minimum(1.0, x * d * stretch)
@@ -93,7 +95,7 @@ def servers_of(group: Group, wants: Wants, options: Sequence[Option]) -> Array:
     out[SHARED.index(POLLED)] = max(1.0, polling)
     for kind in ENGINES:
         out[SHARED.index(kind)] = max(1, room.adapters)
-    first = next(o for o in np.flatnonzero(group.counts))
+    first = int(np.flatnonzero(group.counts)[0])
     host = options[first].asked[room.type].host
     fastest = max((nic.rate for nic in host.nics), default=1.0)
     for kind in (WIRE_IN, WIRE_OUT):

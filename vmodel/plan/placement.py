@@ -20,7 +20,8 @@ from vmodel.plan.room import Wants, keep
 from vmodel.plan.whole import Answer, dive
 
 WORSE = 1e-3  # a choice of options that costs so much more than free choice is looked at again
-SWAPS = 40
+SWAPS = 12
+SMALL = 60  # hosts up to which other options are tried in whole hosts
 TINY = 1e-9
 
 
@@ -44,21 +45,13 @@ def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, F
     if free.missing.max(initial=0.0) > TINY * max(1.0, float(problem.demand.sum())):
         return None, free
     chosen, fixed, kept = _fix(problem, free, until)
-    answers = [dive(kept, fixed)]
-    starts = _started(problem, chosen)
-    ffd_cost, shelves, left = first_fit(keep(problem.wants, chosen), problem.kinds, [int(n) for n in problem.demand], starts)
-    other = _cheapest(problem)
-    if other != chosen:  # the hand-made plan may choose its own paths, too
-        own = first_fit(keep(problem.wants, other), problem.kinds, [int(n) for n in problem.demand], _started(problem, other))
-        if not own[2] and (left or own[0] < ffd_cost):
-            (ffd_cost, shelves, left), chosen_by_hand = own, other
-        else:
-            chosen_by_hand = chosen
-    else:
-        chosen_by_hand = chosen
-    if not left:
-        answers.append(_from_shelves(problem, shelves, chosen_by_hand))
-    best = min((a for a in answers if a is not None), key=lambda a: a[0], default=None)
+    answers = [a for a in (dive(kept, fixed),) if a is not None]
+    by_hand = [_by_hand(problem, list(some)) for some in sorted({tuple(chosen), tuple(_cheapest(problem))})]
+    answers += [a for a in by_hand if a is not None]
+    first_fit_cost = min((a[0] for a in by_hand if a is not None), default=float("inf"))
+    best = min(answers, key=lambda a: a[0], default=None)
+    if best is not None:
+        best = _swapped(problem, free, best, until)
     if best is None:
         return None, free
     cost, groups, picked = best
@@ -67,13 +60,41 @@ def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, F
         chosen=tuple(picked),
         cost=cost,
         bound=min(free.bound, cost),
-        first_fit=ffd_cost if not left else float("inf"),
+        first_fit=first_fit_cost,
         proven=free.complete,
         moves=moves(problem, groups),
         note="" if free.complete and time.monotonic() <= until else "time limit reached: the best answer so far",
     )
     check(problem, placement)
     return placement, free
+
+
+def _by_hand(problem: Problem, chosen: list[int]) -> Answer | None:
+    """First-fit decreasing with these options; None where VMs are left over."""
+    demand = [int(n) for n in problem.demand]
+    _, shelves, left = first_fit(keep(problem.wants, chosen), problem.kinds, demand, _started(problem, chosen))
+    return None if left else _from_shelves(problem, shelves, chosen)
+
+
+def _swapped(problem: Problem, free: Found, best: Answer, until: float) -> Answer:
+    """Small fleets, where whole hosts matter most: other options for one class at a time, while that is cheaper."""
+    tries = 0
+    for c in range(len(problem.demand)):
+        for option in np.flatnonzero(problem.wants.vm == c):
+            done = best[0] <= free.bound * (1 + TINY) or sum(g.hosts for g in best[1]) > SMALL
+            if done or tries >= SWAPS or time.monotonic() > until:
+                return best
+            if option == best[2][c] or not (problem.wants.limits[option] > 0).any():
+                continue
+            tries += 1
+            chosen = [int(o) for o in best[2]]
+            chosen[c] = int(option)
+            found, market = _narrow(problem, chosen, free.patterns, until)
+            if found.value < best[0]:
+                tried = dive(market, found)
+                if tried is not None and tried[0] < best[0] * (1 - TINY):
+                    best = tried
+    return best
 
 
 class WrongPlan(AssertionError):
@@ -195,9 +216,7 @@ def _fix(problem: Problem, free: Found, until: float) -> tuple[list[int], Found,
     return chosen, found, market
 
 
-def _narrow(
-    problem: Problem, chosen: Sequence[int], known: Sequence[Pattern], until: float
-) -> tuple[Found, Market]:
+def _narrow(problem: Problem, chosen: Sequence[int], known: Sequence[Pattern], until: float) -> tuple[Found, Market]:
     """The programme with one option for each class, started from the patterns that have no other."""
     mask = np.ones(len(problem.wants.vm), dtype=bool)
     mask[list(chosen)] = False

@@ -17,8 +17,8 @@ from vmodel.plan.chance import (
 )
 from vmodel.plan.crowd import crowded, squeezed
 from vmodel.plan.failure import Failure, with_spares
-from vmodel.plan.fleet import Fleet
 from vmodel.plan.firstfit import Shelf
+from vmodel.plan.fleet import Fleet
 from vmodel.plan.growth import Bottleneck, Curves, curves, next_bottleneck
 from vmodel.plan.neighbours import Standing, standings
 from vmodel.plan.options import catalogue
@@ -107,7 +107,7 @@ def cost_of(fleet: Fleet, room: Room) -> float:
     return {"price": room.price, "hosts": 1.0, "watts": room.watts}[fleet.rules.minimise]
 
 
-def plan(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> Plan:
+def plan_fleet(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> Plan:
     """Plan a fleet. An infeasible one is answered with reasons, before and without the solver where arithmetic does.
 
     The same fleet gives the same plan unless the time limit ends the search, which is said.
@@ -147,7 +147,11 @@ def plan(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> Plan:
 
 
 def _told(
-    asked: Catalogue, known: Catalogue, problem: Problem, placement: Placement | None, found: tuple[list[Standing], list[str]]
+    asked: Catalogue,
+    known: Catalogue,
+    problem: Problem,
+    placement: Placement | None,
+    found: tuple[list[Standing], list[str]],
 ) -> Plan:
     """A placement with all that is said of it."""
     fleet = asked.fleet
@@ -180,7 +184,7 @@ def _told(
 def _chance(known: Catalogue, placement: Placement, groups: Sequence[Group], found: Curves) -> Chance:
     factors = demand_factors(known.fleet, known.fleet.rules.draws)
     cost = {g.room.name: cost_of(known.fleet, g.room) for g in groups}
-    return chance_of(known.fleet, groups, placement.chosen, found, factors, cost)
+    return chance_of(known.fleet, groups, placement.chosen, found, factors=factors, cost=cost)
 
 
 def least_regret(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> tuple[Candidate, ...]:
@@ -188,41 +192,30 @@ def least_regret(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> tuple[C
 
     The cost of a plan in a draw is that of its hosts, and late_factor times that of the hosts' worth it falls short.
     """
-    factors = demand_factors(fleet, fleet.rules.draws)
-    made: list[tuple[float, Plan, Curves]] = []
+    drawn = demand_factors(fleet, fleet.rules.draws)
+    made: list[tuple[float, int, float, Chance]] = []
     costs = []
     for quantile in QUANTILES:
         asked = with_demand(fleet, quantile)
-        found = plan(asked, time_limit_s=time_limit_s)
+        found = plan_fleet(asked, time_limit_s=time_limit_s)
         if found.placement is None:
             continue
-        known_curves = curves(found.known, found.placement.chosen)
-        shift = np.array([b.rate[1] / a.rate[1] for a, b in zip(fleet.vm, asked.vm, strict=True)])
-        price = {g.room.name: cost_of(fleet, g.room) for g in found.groups}
-        costs.append(
-            draw_costs(found.groups, found.placement.chosen, known_curves, factors / shift, price, fleet.rules.late_factor)
-        )
-        made.append((quantile, found, known_curves))
+        chosen, groups = found.placement.chosen, found.groups
+        known_curves = curves(found.known, chosen)
+        factors = drawn / np.array([b.rate[1] / a.rate[1] for a, b in zip(fleet.vm, asked.vm, strict=True)])
+        price = {g.room.name: cost_of(fleet, g.room) for g in groups}
+        late = fleet.rules.late_factor
+        costs.append(draw_costs(groups, chosen, known_curves, factors=factors, cost=price, late=late))
+        chance = chance_of(fleet, groups, chosen, known_curves, factors=factors, cost=price)
+        total = float(sum(g.hosts * price[g.room.name] for g in groups))
+        made.append((quantile, sum(g.hosts for g in groups), total, chance))
     if not made:
         return ()
     mean, worst = regrets(np.array(costs))
-    out = []
-    for (quantile, found, known_curves), m, w in zip(made, mean, worst, strict=True):
-        asked = with_demand(fleet, quantile)
-        shift = np.array([b.rate[1] / a.rate[1] for a, b in zip(fleet.vm, asked.vm, strict=True)])
-        price = {g.room.name: cost_of(fleet, g.room) for g in found.groups}
-        chosen = found.placement.chosen if found.placement is not None else ()
-        chance = chance_of(fleet, found.groups, chosen, known_curves, factors / shift, price)
-        out.append(
-            Candidate(
-                quantile=quantile,
-                hosts=sum(g.hosts for g in found.groups),
-                cost=float(sum(g.hosts * price[g.room.name] for g in found.groups)),
-                chance=chance.plan,
-                mean_regret=float(m),
-                worst_regret=float(w),
-            )
-        )
+    out = [
+        Candidate(quantile=q, hosts=n, cost=cost, chance=chance.plan, mean_regret=float(m), worst_regret=float(w))
+        for (q, n, cost, chance), m, w in zip(made, mean, worst, strict=True)
+    ]
     return tuple(sorted(out, key=lambda c: (c.mean_regret, c.quantile)))
 
 
@@ -260,7 +253,9 @@ def _classes_without(known: Catalogue, wants: Wants, when: str = "") -> list[Ref
 
 
 def _joined(reasons: Sequence[Refusal]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys([*(name for r in reasons for name in r.conflict if not name.startswith("path ")), "paths"]))
+    return tuple(
+        dict.fromkeys([*(name for r in reasons for name in r.conflict if not name.startswith("path ")), "paths"])
+    )
 
 
 def _stricter(wants: Wants, late: Sequence[int]) -> Wants:
@@ -281,5 +276,3 @@ def _at_full_rooms(known: Catalogue, rooms: Sequence[Room]) -> list[Room]:
         whole = known.rooms[room.type]
         out.setdefault(id(room), replace(room, capacity=whole.capacity, adapters=whole.adapters))
     return [out[id(room)] for room in rooms]
-
-

@@ -7,7 +7,6 @@ tolerate it may come, and then everything is linear, with whole numbers of VMs a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -187,7 +186,7 @@ class Market:
         left = self.demand.astype(int) - self.per_class(counts).astype(int)
         fractions = np.zeros(len(counts))
         fractions[row.options] = continuous - np.floor(continuous + SLACK)
-        order = sorted(row.options.tolist(), key=lambda o: (-round(fractions[o], 6), -value[o] / weight[o], o))
+        order = sorted(row.options.tolist(), key=lambda o: (-round(float(fractions[o]), 6), -value[o] / weight[o], o))
         for option in order:
             if value[option] > 0:
                 cls = self.wants.vm[option]
@@ -319,4 +318,3 @@ class Market:
         cores = use[VCPU] + use[WORK] / level + whole(use[POLL] / level)
         worst = max(shares, key=lambda c: shares[c])
         return worst if shares[worst] > cores / max(room.cores, TINY) else VCPU
-

@@ -16,7 +16,7 @@ from vmodel.library.profile import profile as read_profile
 from vmodel.plan.fleet import PERCENTILES, Fleet, HostType, Nic, Rules, Running, VmClass, guest_paths
 
 LARGEST_BYTES = 8 << 20
-LISTS = {"host": HostType, "vm": VmClass, "running": Running}
+LISTS: Mapping[str, type[BaseModel]] = {"host": HostType, "vm": VmClass, "running": Running}
 NIC_PREFIX, SETTING_PREFIX, VM_PREFIX = "nic_", "set_", "vms_"
 MANY = ("paths", "n_minus_1")
 CHOSEN_ELSEWHERE = {  # knobs that a fleet file says in other words
@@ -89,7 +89,9 @@ def _csv_body(file: str, faults: list[Fault]) -> dict[str, Any]:
         head = [cell.strip() for cell in next(rows, [])]
         if "table" not in head:
             guess = nearest("table", head)
-            faults.append(Fault(file=file, key="", expected="a column `table` (host, vm, running, rules)", nearest=guess))
+            faults.append(
+                Fault(file=file, key="", expected="a column `table` (host, vm, running, rules)", nearest=guess)
+            )
             return {}
         for row in rows:
             if any(cell.strip() for cell in row):
@@ -123,7 +125,13 @@ def _put_row(body: dict[str, Any], head: Sequence[str], row: Sequence[str], plac
     else:
         known = (*LISTS, "rules")
         faults.append(
-            Fault(file=place, key="table", value=table, expected=f"one of {', '.join(known)}", nearest=nearest(table, known))
+            Fault(
+                file=place,
+                key="table",
+                value=table,
+                expected=f"one of {', '.join(known)}",
+                nearest=nearest(table, known),
+            )
         )
 
 
@@ -189,7 +197,11 @@ def _fault(error: Any, body: Mapping[str, Any], where: str, origin: Mapping[tupl
     if error["type"] == "missing":
         return Fault(file=file, key=key, expected=expected)
     choices = error.get("ctx", {}).get("expected", "") if error["type"] == "literal_error" else ""
-    guess = nearest(value, [c.strip(" '") for c in choices.replace(" or ", ",").split(",")]) if choices and isinstance(value, str) else None
+    guess = (
+        nearest(value, [c.strip(" '") for c in choices.replace(" or ", ",").split(",")])
+        if choices and isinstance(value, str)
+        else None
+    )
     shown = value if isinstance(value, (str, int, float, bool)) else None if value is None else str(value)
     return Fault(file=file, key=key, value=shown, expected=expected, nearest=guess)
 
@@ -312,8 +324,10 @@ def _host_faults(i: int, row: Mapping[str, Any], add: Any) -> None:
         try:
             read_profile(profile)
         except VmodelError as error:
-            expected = "a profile that can be read: " + error.lines()[0]
-            add(("host", i), "profile", expected, profile, getattr(error, "nearest", None))
+            near = getattr(error, "nearest", None)
+            known = "a profile (see `vmodel profiles`) or a file ending in .toml"
+            expected = known if profile[-5:] != ".toml" else f"a profile that can be read: {error.lines()[0]}"
+            add(("host", i), "profile", expected, profile, near)
     cores, kept = row.get("cores"), row.get("reserved_cores", 0)
     if isinstance(cores, int) and isinstance(kept, int) and kept >= cores > 0:
         add(("host", i), "reserved_cores", f"fewer than the {cores} cores", kept)
@@ -326,5 +340,3 @@ def _host_faults(i: int, row: Mapping[str, Any], add: Any) -> None:
         node = nic.get("node") if isinstance(nic, dict) else None
         if isinstance(node, int) and isinstance(nodes, int) and node >= nodes > 0:
             add(("host", i), "nics.node", f"a node from 0 to {nodes - 1}", node)
-
-

@@ -21,7 +21,7 @@ from vmodel.plan.respond import Array, respond
 from vmodel.plan.room import CORES, MEMORY, NIC_IN, NIC_OUT, PORTS, TITLES, VCPU, VFS
 from vmodel.solve import solver
 from vmodel.solve.gamma_law import normal_cdf
-from vmodel.units import PERCENT_PER_ONE, format_bytes, format_rate, format_seconds
+from vmodel.units import format_bytes, format_rate, format_seconds
 
 LATENCY, RATE, CONFIDENCE, VCPUS, MEMORY_SIZE, FUNCTIONS = (
     "latency", "rate", "confidence", "vcpus", "memory", "NIC functions of the host types",
@@ -200,7 +200,9 @@ def _full(trial: Trial, conflict: frozenset[str], told: tuple[str, ...], change:
         for h, room in enumerate(case.rooms):
             if limits[s, h] > 0:
                 pressure, name = room.pressure(needs[s, h], limits[s, h])
-                used, usable, _ = room.shares(needs[s, h], limits[s, h]).get(name, (needs[s, h][_column(name)], 0.0, 0.0))
+                used, usable, _ = room.shares(needs[s, h], limits[s, h]).get(
+                    name, (needs[s, h][_column(name)], 0.0, 0.0)
+                )
                 found.append((pressure, h, name, used, usable))
     _, h, name, used, usable = min(found)
     return Refusal(
@@ -212,7 +214,10 @@ def _full(trial: Trial, conflict: frozenset[str], told: tuple[str, ...], change:
         unit=unit_of(name),
         conflict=told,
         change=change,
-        because=f"one VM needs {_written(name, used)} of {name}, host type {case.rooms[h].name} has {_written(name, usable)}",
+        because=(
+            f"one VM needs {_written(name, used)} of {name}, "
+            f"host type {case.rooms[h].name} has {_written(name, usable)}"
+        ),
     )
 
 
@@ -256,7 +261,10 @@ def _changes(trial: Trial, conflict: frozenset[str]) -> Iterator[tuple[float, st
             most_memory = max(room.capacity[MEMORY] for room in case.rooms)
             yield math.log(vm.memory / most_memory) + 1, f"memory = {format_bytes(most_memory)}, or a larger host type"
         elif requirement == FUNCTIONS:
-            yield 1.0, "a host type with " + ("virtual functions" if _needs_function(trial) else "an adapter to give away")
+            yield (
+                1.0,
+                "a host type with " + ("virtual functions" if _needs_function(trial) else "an adapter to give away"),
+            )
 
 
 def _needs_function(trial: Trial) -> bool:
@@ -309,4 +317,3 @@ def _confidence(trial: Trial) -> float | None:
         else:
             high = middle
     return math.floor(float(normal_cdf(low)) / CONFIDENCE_STEP) * CONFIDENCE_STEP
-

@@ -140,7 +140,9 @@ def respond(questions: Sequence[Asked]) -> Answers:
             parts.append(_answer([rows[i] for i in some], rates[some]))
             places.extend(some)
     back = np.argsort(places)
-    found = Answers(**{n: np.concatenate([getattr(p, n) for p in parts], axis=-1)[..., back] for n in Answers.__slots__})
+    found = Answers(
+        **{n: np.concatenate([getattr(p, n) for p in parts], axis=-1)[..., back] for n in Answers.__slots__}
+    )
     found.demands_s[SHARED.index(BUS)] *= [_bus_speed(q) for q in questions]
     return found
 
@@ -215,7 +217,9 @@ def here(key: str, s: Scenario) -> str | None:
         return WIRE_IN if (label == "there") == (s.direction == "to-vm") else WIRE_OUT
     if kind in PER_HOST:
         return kind if not apart or label == "1" else None
-    mine = label in ("guest", "1") or (label == "receiver") == (s.direction == "to-vm") and label in ("sender", "receiver")
+    mine = label in ("guest", "1") or (
+        (label == "receiver") == (s.direction == "to-vm") and label in ("sender", "receiver")
+    )
     if kind in OF_GUEST:
         return kind if mine or not apart else None
     if kind == "guest vCPU":
@@ -267,8 +271,3 @@ def _stage_time(r: StageShare, rows: Mapping[str, evaluate.Row], column: Any) ->
     scv = rows[r.stage].variability if r.stage in rows else QUEUE_SCV if r.stage == "queueing" else 0.0
     seconds = np.maximum(column(r.seconds), 0.0)
     return gamma_time(seconds, scv) if scv > 0 else constant_time(seconds)
-
-
-def link_bps(hosts: Sequence[HostType]) -> Array:
-    """The rate of the fastest port of each host type [bit/s]."""
-    return np.array([fastest_gbps(h) * BPS_PER_GBPS for h in hosts])

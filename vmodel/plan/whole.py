@@ -103,7 +103,11 @@ def _trimmed(market: Market, patterns: Sequence[Pattern], hosts: Array) -> Answe
     order = sorted(range(len(groups)), key=lambda i: (market.kinds[groups[i][0].kind].today is not None, i))
     for i in order:
         pattern, h, counts = groups[i]
-        out.extend((pattern.kind, n, c) for n, c in _thin(market, pattern.kind, h, counts, over))
+        pieces = [(h, counts)]
+        if market.kinds[pattern.kind].today is not None:
+            pieces = _eased(market, pattern.kind, h, counts, over)
+        for n, some in pieces:
+            out.extend((pattern.kind, m, c) for m, c in _thin(market, pattern.kind, n, some, over))
     found: dict[tuple[int, bytes], int] = {}
     kept: dict[tuple[int, bytes], Array] = {}
     for kind, n, counts in out:
@@ -116,6 +120,27 @@ def _trimmed(market: Market, patterns: Sequence[Pattern], hosts: Array) -> Answe
     live = np.flatnonzero(market.wants.limits.max(axis=1) > 0)
     chosen = [int(next(o for o in live if market.wants.vm[o] == c)) for c in range(market.classes)]
     return float(cost), made, chosen
+
+
+def _eased(market: Market, kind: int, hosts: int, counts: Array, over: Array) -> list[tuple[int, Array]]:
+    """Take surplus VMs out of running hosts as long as nothing that runs there has to leave."""
+    today = market.kinds[kind].today
+    if today is None:
+        return [(hosts, counts)]
+    out: list[tuple[int, Array]] = []
+    for done in range(hosts):
+        spare = np.maximum(market.per_class(counts) - today, 0).astype(int)
+        less = np.minimum(spare, np.maximum(over, 0))
+        if not less.any():
+            return [*out, (hosts - done, counts)]
+        thinner = counts.copy()
+        for option in np.flatnonzero(thinner):
+            k = int(min(thinner[option], less[market.wants.vm[option]]))
+            thinner[option] -= k
+            less[market.wants.vm[option]] -= k
+            over[market.wants.vm[option]] -= k
+        out.append((1, thinner))
+    return out
 
 
 def _thin(market: Market, kind: int, hosts: int, counts: Array, over: Array) -> list[tuple[int, Array]]:

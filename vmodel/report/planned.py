@@ -222,7 +222,7 @@ def _amount(name: str, value: float) -> str:
 
 
 def _class_rows(p: Plan) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for o in chosen_options(p):
         index = p.known.options.index(o)
         met = [s.latency_s for s in p.standings if s.option == index]
@@ -246,7 +246,7 @@ CLASS_HEADS = ("class", "VMs", "path", "settings", "objective", "safe side", "bu
 
 
 def _placement_rows(p: Plan) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for g in sorted(p.groups, key=lambda g: (g.room.name, -g.hosts)):
         vms = ", ".join(f"{int(n)} {p.known.options[o].vm.name}" for o, n in enumerate(g.counts) if n)
         tight = max(
@@ -262,7 +262,7 @@ PLACE_HEADS = ("host", "hosts", "on each", "fullest")
 
 def _load_rows(p: Plan) -> list[tuple[str, ...]]:
     """Load and headroom of each resource: the busiest host, and the mean."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, (busiest, mean) in sorted(loads(p).items(), key=lambda item: -item[1][0]):
         example = next(
             ((used, usable) for g in p.groups for n, (used, usable, _) in resources(p, g).items()
@@ -336,7 +336,9 @@ def _summary(p: Plan) -> list[str]:
     counts = ", ".join(f"{n} {name}" for name, n in sorted(host_counts(p).items()))
     rules = p.fleet.rules
     unit = {"price": "", "hosts": " hosts", "watts": " W"}[rules.minimise]
-    proof = "no plan costs less" if placed.gap < 1 / LARGEST_COUNT else f"no plan costs less than {placed.bound:.6g}{unit}"
+    proof = (
+        "no plan costs less" if placed.gap < 1 / LARGEST_COUNT else f"no plan costs less than {placed.bound:.6g}{unit}"
+    )
     by_hand = placed.first_fit / placed.cost - 1 if placed.cost > 0 and math.isfinite(placed.first_fit) else None
     told = "" if by_hand is None else f", first-fit decreasing {format_share(by_hand)} more"
     lines = [
@@ -350,8 +352,8 @@ def _summary(p: Plan) -> list[str]:
     if p.fleet.running:
         lines.append(f"moves         {placed.moves} VMs leave the host they run on")
     lines.append(
-        f"safe side     {format_share(rules.confidence)} of the model's uncertainty covered: latency and work are taken "
-        "that much larger"
+        f"safe side     {format_share(rules.confidence)} of the model's uncertainty covered: latency and work are "
+        "taken that much larger"
     )
     return lines
 
@@ -368,8 +370,10 @@ def _prospects(p: Plan) -> list[str]:
         some = [f for f in p.failures if f.what == what]
         bad = [f for f in some if not f.holds]
         n = sum(f.hosts for f in some)
-        verdict = "every objective holds" if not bad else "; ".join(
-            f"{f.host}: {sum(f.left.values())} VMs find no place ({f.resource})" for f in bad
+        verdict = (
+            "every objective holds"
+            if not bad
+            else "; ".join(f"{f.host}: {sum(f.left.values())} VMs find no place ({f.resource})" for f in bad)
         )
         lines.append(f"one {what} fails{' ' * (10 - len(what))}{n} hosts looked at: {verdict}")
     if p.spares:
@@ -419,4 +423,3 @@ def placement_rows(p: Plan) -> list[dict[str, Any]]:
                     }
                 )  # fmt: skip
     return out
-
