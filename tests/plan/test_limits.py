@@ -116,5 +116,7 @@ def test_neighbours_wait_as_in_the_fixed_point_of_the_load_model(path, count, vm
     mine = {kind: float(waits[i, 0]) for i, kind in enumerate(SHARED)}
     for kind in ("PCIe link", "NIC DMA engine", "wire in"):
         assert mine[kind] == pytest.approx(theirs[kind], rel=1e-6)
-    if POLLED in theirs:  # there a contended core always takes full batches; here a frame costs what it costs at its load
+    if (
+        POLLED in theirs
+    ):  # there a contended core always takes full batches; here a frame costs what it costs at its load
         assert mine[POLLED] >= theirs[POLLED] * (1 - 1e-6)

@@ -12,7 +12,7 @@ from vmodel.plan.limits import latency
 from vmodel.plan.neighbours import fixed_point, servers_of
 from vmodel.plan.options import catalogue
 from vmodel.plan.placement import Problem, WrongPlan, check, solve
-from vmodel.plan.plan import least_regret, plan_fleet, problem_of
+from vmodel.plan.plan import least_regret, plan_fleet
 from vmodel.plan.pricing import Kind
 from vmodel.plan.records import Group
 from vmodel.plan.respond import respond
@@ -149,7 +149,9 @@ def test_needs_over_load_pass_through_those_of_the_plan(planned):
 
 
 def test_the_horizon_is_planned_for():
-    now, later = (catalogue(fleets.fleet(fleets.web(), **r)) for r in ({}, {"growth_per_year": 0.2, "horizon_years": 2}))
+    now, later = (
+        catalogue(fleets.fleet(fleets.web(), **r)) for r in ({}, {"growth_per_year": 0.2, "horizon_years": 2})
+    )
     assert later.factor == pytest.approx(1.44)
     assert (later.wants.needs[:, :, WORK] >= now.wants.needs[:, :, WORK]).all()
 

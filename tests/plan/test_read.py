@@ -32,10 +32,11 @@ workload = "rr"
 rate = "2k/s"
 latency = "400us"
 """
-AS_CSV = """table,name,cores,memory,nic_rate,nic_vfs,nic_count,price,count,vcpus,workload,rate,latency,minimise,n_minus_1
-rules,,,,,,,,,,,,,price,host
-host,big,64,512GiB,25Gbit/s,64,2,12000,,,,,,,
-vm,web,,8GiB,,,,,10,4,rr,2k/s,400us,,
+AS_CSV = """\
+name,table,cores,memory,nic_rate,nic_vfs,nic_count,price,count,vcpus,workload,rate,latency,minimise,n_minus_1
+,rules,,,,,,,,,,,,price,host
+big,host,64,512GiB,25Gbit/s,64,2,12000,,,,,,,
+web,vm,,8GiB,,,,,10,4,rr,2k/s,400us,,
 """
 BAD = """
 [rules]

@@ -111,9 +111,19 @@ def next_bottleneck(known: Catalogue, chosen: Sequence[int], groups: Sequence[Gr
         factor = math.exp(low)
         if factor < best.factor:
             _, resource = _pressure(found, g, present, counts, math.exp(high))
+            lost = _broken(found, g, present, math.exp(high))
+            if lost is not None:
+                resource = f"the objective of {known.options[chosen[lost]].vm.name}"
             years = math.log(factor) / math.log(1 + rate) if rate > 0 else None
             best = Bottleneck(resource=resource, host=g.room.name, factor=factor, years=years)
     return best
+
+
+def _broken(found: Curves, group: Group, present: Array, factor: float) -> int | None:
+    """The option whose objective does not hold at this load even on an idle host."""
+    _, limits = found.at(np.full(len(present), factor), present, group.room.type)
+    gone = np.flatnonzero(limits <= 0)
+    return int(present[gone[0]]) if gone.size else None
 
 
 def _pressure(found: Curves, group: Group, present: Array, counts: Array, factor: float) -> tuple[float, str]:
@@ -121,6 +131,6 @@ def _pressure(found: Curves, group: Group, present: Array, counts: Array, factor
     level = float(limits.min())
     use = counts[present] @ needs
     if level <= 0:
-        return math.inf, "the objective itself"
+        return math.inf, "the objective"
     pressure, name = group.room.pressure(use, level)
     return (pressure, name) if pressure > 1 + 1e-9 else (min(pressure, 1.0), name)
