@@ -19,6 +19,7 @@ from vmodel.units import PERCENT_PER_ONE
 SEED = 1
 KNOTS = 24  # loads at which a configuration is asked; between them latency is read off, monotone in the logarithm
 TINY = 1e-12
+NEVER_S = 1e12  # stands for a latency without end, in a logarithm
 QUANTILES = (0.5, 0.8, 0.95)  # demands that the candidate plans are made for
 
 
@@ -164,7 +165,7 @@ def configuration_chances(questions: Sequence[Asked], limits_s: Array, factors: 
     bad = (answers.capacity_per_s < answers.rate_per_s) | (
         answers.loss > np.repeat([q.vm.loss for q in questions], KNOTS)
     )
-    times = np.log(np.where(bad, 1e9, np.maximum(times, TINY))).reshape(len(questions), KNOTS)
+    times = np.log(np.where(bad, NEVER_S, np.maximum(times, TINY))).reshape(len(questions), KNOTS)
     places = np.log(factors)
     log_knots = np.log(knots)
     met = [np.interp(p, log_knots, t) <= np.log(limit) for p, t, limit in zip(places, times, limits_s, strict=True)]

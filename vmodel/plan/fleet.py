@@ -10,12 +10,21 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from vmodel.errors import UnitError
 from vmodel.library import tables
-from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, parse_bitrate, parse_bytes, parse_load, parse_seconds
+from vmodel.units import (
+    BITS_PER_BYTE,
+    BPS_PER_GBPS,
+    BYTES_PER_KIB,
+    parse_bitrate,
+    parse_bytes,
+    parse_load,
+    parse_seconds,
+)
 
 FORMAT = 1
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
 USUAL_PATHS = ("virtio-vhost", "vhost-user", "vf")  # what a class may use that names no paths
 LARGEST_COUNT = 10_000_000
+MOST_VCPUS = 1 << 10
 LARGEST_KINDS = 200  # host types, VM classes or running groups in one fleet
 
 
@@ -130,13 +139,13 @@ class VmClass(Table):
 
     name: Name = Field(description="a name of letters, digits, dots and dashes")
     count: Whole = Field(description="how many, a whole number from 1")
-    vcpus: int = Field(ge=1, le=1024, description="vCPUs, a whole number from 1 to 1024")
+    vcpus: int = Field(ge=1, le=MOST_VCPUS, description=f"vCPUs, a whole number from 1 to {MOST_VCPUS}")
     memory: Bytes = Field(description="memory with unit, as 8GiB")
     workload: Literal["packets", "rr", "stream"] = Field(
         default="packets", description="packets, rr (round trips) or stream"
     )
     rate: Rate = Field(description="traffic of one VM: 40kpps, 2Gbit/s, or messages per second as 5k/s")
-    size: Bytes = Field(default=1024.0, description="bytes in one message with unit, as 1KiB")
+    size: Bytes = Field(default=float(BYTES_PER_KIB), description="bytes in one message with unit, as 1KiB")
     direction: Literal["to-vm", "from-vm"] = Field(default="to-vm", description="to-vm or from-vm")
     topology: Literal["host-vm", "vm-vm", "cross-host-vm", "cross-vm-vm"] = Field(
         default="cross-host-vm", description="host-vm, vm-vm, cross-host-vm or cross-vm-vm"
@@ -186,7 +195,7 @@ class Rules(Table):
     confidence: float = Field(
         default=0.95, ge=0.5, le=0.999, description="chance that the model errs on the safe side, 0.5 to 0.999"
     )
-    spare_hosts: int = Field(default=0, ge=0, le=1000, description="hosts kept empty beyond need, from 0")
+    spare_hosts: int = Field(default=0, ge=0, le=999, description="hosts kept empty beyond need, from 0")
     n_minus_1: tuple[Literal["host", "nic", "numa"], ...] = Field(
         default=(), description="a list of host, nic, numa: what may fail while every objective is kept"
     )

@@ -13,7 +13,8 @@ from vmodel.plan.respond import Array, respond
 from vmodel.plan.room import COLUMNS
 from vmodel.units import PERCENT_PER_ONE
 
-FACTORS = np.geomspace(1 / 8, 8.0, 49)  # loads around the planned one at which the model is asked
+WIDEST = 8  # times the planned load, and as much below it
+FACTORS = np.geomspace(1 / WIDEST, WIDEST, 49)  # loads around the planned one at which the model is asked
 HALVINGS = 40
 DIGITS = 9  # of a place between knots: rounding must not turn a knot into what lies behind it
 

@@ -32,7 +32,7 @@ SHARED = (*POOL, POLLED, *ENGINES, BUS, WIRE_IN, WIRE_OUT)  # what VMs of one ho
 BATCHED = ("vhost worker", "QEMU I/O thread", POLLED)  # take a batch of one VM before they turn to the next
 SPREAD_BY_QUEUES = ("vhost worker", "host softirq CPU")
 BLOCK = 4096
-FLATTEST = 1e9  # a gamma law of a larger shape is a normal one to all digits that matter
+FLATTEST = 1e8  # a gamma law of a larger shape is a normal one to all digits that matter
 NOTHING = 1e-300
 
 

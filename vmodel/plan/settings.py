@@ -11,7 +11,7 @@ from vmodel.plan.fleet import VmClass
 from vmodel.plan.respond import SPREAD_BY_QUEUES
 from vmodel.solve import compose
 
-TIMERS_US = (0.0, 8.0, 16.0, 32.0, 64.0, 128.0)  # roughly doubling: the optimum is flat
+TIMERS_US = (0, 8, 16, 32, 64, 128)  # roughly doubling: the optimum is flat
 MOST_QUEUES = 16
 Settings = tuple[tuple[str, float], ...]
 
@@ -32,7 +32,7 @@ def _timers(s: Scenario, vm: VmClass) -> list[Settings]:
     fixed: Settings = (("adaptive_rx", 0.0),) if driver.adaptive_switch else ()
     modes = {special.rx_usecs for special in driver.special}
     least, most = driver.min_rx_usecs, driver.max_rx_usecs
-    wanted = dict.fromkeys(min(max(x, least), most) for x in TIMERS_US)
+    wanted = dict.fromkeys(min(max(float(x), least), most) for x in TIMERS_US)
     return [(), *((*fixed, ("rx_usecs", x)) for x in wanted if x == 0 or x not in modes)]
 
 
