@@ -30,7 +30,8 @@ def close(a, b):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_printed_functions_mean_what_the_python_means(chromium, name):
     program = Program({}, package="tests").text([("tests.translate.samples", name)])
-    runtime = files("vmodel.report").joinpath("page", "python.js").read_text("utf-8")
+    page = files("vmodel.report").joinpath("page")
+    runtime = "".join(page.joinpath(name).read_text("utf-8") for name in ("python.js", "numbers.js"))
     chromium.get("data:text/html,<title>samples</title>")
     theirs = json.loads(
         chromium.execute_script(

@@ -79,6 +79,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 caption { text-align: left; color: var(--soft); padding-bottom: 0.3rem; }
 th, td { text-align: left; padding: 0.25rem 0.75rem 0.25rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; overflow-wrap: anywhere; }
+tbody th { white-space: nowrap; }
 thead th { color: var(--soft); font-weight: 500; font-size: 0.87rem; }
 td.r, th.r { text-align: right; white-space: nowrap; }
 figure { margin: 0.5rem 0 1rem; }

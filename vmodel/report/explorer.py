@@ -42,7 +42,8 @@ NEEDED = (  # names of the package that the page calls
     ("vmodel.solve.tails", ("skewed_percentile",)),
     ("vmodel.units", ("US_PER_S", "format_bitrate", "format_rate", "format_seconds", "format_share")),
 )
-SCRIPTS = ("state.js", "controls.js", "results.js", "charts.js", "main.js")
+LANGUAGE = ("python.js", "numbers.js")
+SCRIPTS = ("model.js", "state.js", "controls.js", "results.js", "charts.js", "main.js")
 LAWS = {"rr": workloads.rr, "stream": workloads.stream, "packets": load.packets}
 
 
@@ -65,7 +66,7 @@ def _embedded(value: Any) -> str:
 def script() -> str:
     """All scripts of the page: meaning of Python, stages, laws, page."""
     stages = files("vmodel.compiled").joinpath("stages.js").read_text(encoding="utf-8")
-    parts = [_part("python.js"), stages, laws(), _part("model.js"), *(_part(name) for name in SCRIPTS)]
+    parts = [*(_part(name) for name in LANGUAGE), stages, laws(), *(_part(name) for name in SCRIPTS)]
     licence = _part("uplot", "LICENSE").replace("*/", "")
     plot = f"/*\nuPlot: {licence}*/\n{_part('uplot', 'uPlot.iife.min.js')}"
     body = "\n".join(parts)

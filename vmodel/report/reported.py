@@ -13,6 +13,7 @@ from vmodel.report.curves import load_figure
 from vmodel.report.document import Block, Code, Heading, Items, Paragraph, Picture, Table
 from vmodel.report.explained import ANSWER_HEADS, comparison_rows, differing_rows, tables_of
 from vmodel.report.figures import picture, prediction_waterfall
+from vmodel.report.judged import LEAST_SEEN, tornado_figure
 from vmodel.report.text import HEADS, RIGHT, answers, breakdown_rows, knob_text, load_text, question, standing_text
 from vmodel.solve.compare import Comparison, compare
 from vmodel.solve.curve import Curve, load_curve
@@ -74,7 +75,10 @@ def _scenario(e: Explanation, label: str) -> list[Block]:
         waterfall,
         Table(caption="Mean times", heads=HEADS, rows=tuple(breakdown_rows(p)), right=RIGHT),
         Heading(level=3, text="Inputs"),
-        Table(caption="Settings; those chosen come first", heads=("setting", "value", ""), rows=_inputs(p.scenario)),
+        Table(caption="The question, and the settings chosen", heads=("input", "value"), rows=_inputs(p.scenario)),
+        Paragraph(text=f"Left as it is on the path and the machine: {_defaults(p.scenario)}."),
+        Heading(level=3, text="What the answer hangs on"),
+        *_tornado(p, label),
         Heading(level=3, text="Closed form"),
         Paragraph(text=f"{e.closed_form.answer} [{e.closed_form.unit}], from the answer down"),
         Code(text=e.closed_form.text),
@@ -86,17 +90,28 @@ def _scenario(e: Explanation, label: str) -> list[Block]:
     ]
 
 
-def _inputs(s: Scenario) -> tuple[tuple[str, str, str], ...]:
+def _inputs(s: Scenario) -> tuple[tuple[str, str], ...]:
     words = {
         "path": s.path, "other end": s.peer, "topology": s.topology, "workload": s.workload, "direction": s.direction,
         "load": load_text(s), "profile": s.profile.name, "device": s.device or "as on the machine",
     }  # fmt: skip
-    rows = [(name, value, "") for name, value in words.items()]
-    rows += [(name, knob_text(name, s.knobs[name]), "chosen") for name in s.chosen]
+    rows = [*words.items(), *((name, knob_text(name, s.knobs[name])) for name in s.chosen)]
     for name, value in s.parameters.items():
-        rows.append((name, f"{value:.6g} {tables.priors()[name].unit}".rstrip(), "chosen, overrides the profile"))
-    rows += [(name, knob_text(name, value), "default") for name, value in s.knobs.items() if name not in s.chosen]
+        rows.append((name, f"{value:.6g} {tables.priors()[name].unit}".rstrip() + ", in place of the profile's"))
     return tuple(rows)
+
+
+def _defaults(s: Scenario) -> str:
+    return ", ".join(f"{name} {knob_text(name, value)}" for name, value in s.knobs.items() if name not in s.chosen)
+
+
+def _tornado(p: Prediction, label: str) -> list[Block]:
+    """How much the answer follows each cost, where it follows any."""
+    if all(abs(e) < LEAST_SEEN for e in p.elasticities.values()):
+        return [Paragraph(text="No cost changes this answer.")]
+    words = f"What {label} hangs on: elasticities and one standard error of each cost, as in the table of costs below."
+    caption = "How much the answer follows each cost, and what one standard error of the cost changes."
+    return [Picture(drawn=partial(picture, tornado_figure(p)), words=words, caption=caption)]
 
 
 def _loads(asked: Sequence[Scenario], labels: Sequence[str]) -> list[Block]:
