@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vmodel.calibrate.dataset import read_rows as read_rows
+    from vmodel.calibrate.diagnose import diagnose as diagnose
     from vmodel.calibrate.fit import Fit as Fit
     from vmodel.calibrate.fit import fit as fit
     from vmodel.calibrate.profile_file import as_profile as as_profile
+    from vmodel.calibrate.suggest import suggest as suggest
     from vmodel.config import scenario as scenario
     from vmodel.core.records import Observation as Observation
     from vmodel.core.records import Prediction as Prediction
@@ -53,6 +55,7 @@ _PLACES = {
     "as_profile": "vmodel.calibrate.profile_file",
     "bibliography": "vmodel.solve.explain",
     "compare": "vmodel.solve.compare",
+    "diagnose": "vmodel.calibrate.diagnose",
     "explain": "vmodel.solve.explain",
     "figure": "vmodel.report.drawn",
     "fit": "vmodel.calibrate.fit",
@@ -67,6 +70,7 @@ _PLACES = {
     "scenario": "vmodel.config",
     "settings_from": "vmodel.ingest.scenario",
     "tune": "vmodel.plan.tune",
+    "suggest": "vmodel.calibrate.suggest",
 }
 __all__ = sorted(_PLACES)
 

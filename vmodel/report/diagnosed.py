@@ -80,10 +80,10 @@ def diagnosis_lines(d: Diagnosis) -> list[str]:
     noise = format_share(d.shifts.noise)
     basis = f"from {d.shifts.repeats:g} repeats" if d.shifts.repeats else "assumed, since nothing was repeated"
     alone = [f"only {word}: {len(s)} questions" for word, s in _alone(d) if s]
+    verdict = f"{d.verdict}: {d.because}"
+    first = [*_settings(d), "", verdict, ""] if d.shifts.settings else [verdict, "", *_settings(d)]
     return [
-        f"{d.verdict}: {d.because}",
-        "",
-        *_settings(d),
+        *first,
         f"{len(d.figures)} questions in both files; noise of one figure {noise} ({basis}); profile {d.profile}",
         *alone,
         "",
@@ -142,11 +142,11 @@ def diagnosis_json(d: Diagnosis) -> dict[str, Any]:
     """The record of `diagnose --json`; changes are fractions."""
     return {
         "profile": d.profile,
-        "verdict": d.verdict,
-        "because": d.because,
         "configuration": [
             {"name": s.name, "before": s.before, "after": s.after, "questions": s.rows} for s in d.shifts.settings
         ],
+        "verdict": d.verdict,
+        "because": d.because,
         "noise": _number(d.shifts.noise),
         "repeats": d.shifts.repeats,
         "contradicting": [{"figure": name, "factor": _number(factor)} for name, factor in d.shifts.contradicting],
