@@ -12,6 +12,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded: on
 
 import math
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -111,15 +112,22 @@ def copied(size: int) -> float:
     return best(lambda: np.copyto(target, source), source.nbytes)
 
 
-def pooled(g, workers: int) -> float:
-    """Wall seconds of a sweep into a file."""
+def pooled(g, workers: int) -> str:
+    """Wall seconds of a sweep into a file, and CPU seconds of this process and of its workers."""
     with tempfile.TemporaryDirectory() as place:
-        start = time.perf_counter()
+        start, own, theirs = time.perf_counter(), time.process_time(), children()
         runner = engine.here if workers == 1 else engine.on_cores(workers)
         done = engine.to_file(g, Path(place) / "sweep.parquet", runner)
         if done.failures:
             raise SystemExit(str(done.failures[0]))
-        return time.perf_counter() - start
+        took, own, theirs = time.perf_counter() - start, time.process_time() - own, children() - theirs
+        return f"{took:.1f} s (CPU {own:.1f} s" + (f" and {theirs:.1f} s of the workers)" if workers > 1 else ")")
+
+
+def children() -> float:
+    """CPU seconds of all processes that were started from here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 MEMORY = """
@@ -184,10 +192,9 @@ def main() -> int:
     else:
         say(f"SimPy, a tandem of ten to 1 % ({each * 1e6:.0f} us/customer)", whole, fastest, at_load)
     g = laid_out({"path": "virtio-vhost", "workload": "stream"}, ["size=1..65536/16000", "mtu=576..9000/1500"])
-    one, all_cores = pooled(g, 1), pooled(g, engine.cores())
     print()
-    print(f"{g.rows:,} configurations into Parquet, wall time: one process {one:.1f} s, {engine.cores()} processes"
-          f" {all_cores:.1f} s (their start included)")  # fmt: skip
+    print(f"{g.rows:,} configurations into Parquet, wall time, start and last merge included:")
+    print(f"  one process {pooled(g, 1)}; {engine.cores()} processes {pooled(g, engine.cores())}")
     few, many = held(100), held(2000)
     print(f"most memory of one process: {few:.0f} MiB for 400,000 configurations, {many:.0f} MiB for 8,000,000")
     return int(slow)

@@ -149,6 +149,20 @@ def test_combinations_that_cannot_exist_are_left_out_and_named():
 
 
 @pytest.mark.parametrize(
+    ("vary", "columns", "draws", "part"),
+    [
+        (["burst=1:9999:1", "in_flight=1:99:1"], None, 0, "100,000 combinations of words"),
+        (["size=1:999999:1", "mtu=68:9000:1", "batch=1:999:1"], None, 0, "10,000,000,000 configurations"),
+        (["size=1:999999:1"], None, 100000, "draws counted"),
+        (["size=1:999999:1", "mtu=68:99:1"], ["regime"], 0, "found row by row"),
+    ],
+)
+def test_what_would_not_end_is_refused_before_it_begins(vary, columns, draws, part):
+    with pytest.raises(ConfigError, match=part):
+        grid({"path": "vf"}, faults_of(vary)[0], columns, draws=draws)
+
+
+@pytest.mark.parametrize(
     ("settings", "vary", "part"),
     [
         ({"topology": "cross-host-vm"}, "path=vsock", "one that vsock can have"),

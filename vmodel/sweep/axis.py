@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vmodel.config import knob_value, load_of
+from vmodel.config import READERS, knob_value, load_of
 from vmodel.errors import ConfigError, Fault, UnitError, VmodelError, nearest
 from vmodel.library import tables
 from vmodel.library.moderation import devices
@@ -28,7 +28,7 @@ WORDS = ("path", "peer", "topology", "workload", "direction", "profile", "device
 GRAMMAR = "a list a,b,c, a range a:b:step, or a..b/n with n values (a..b/n@log by equal factors)"
 EVEN = re.compile(r"(?P<first>[^.].*?|)\.\.(?P<last>.+?)/(?P<count>[0-9]+)(?P<log>@log)?")
 FILED = ("path", "profile")  # words that may also be a file
-MOST_VALUES = 10_000_000
+MOST_VALUES = 1_000_000
 CAPACITY, RATE_PPS, THROUGHPUT_BPS, MAX = "capacity", "rate_pps", "throughput_bps", "max"
 MOST_CAPACITY = 10.0  # the largest share of the capacity that is an offered load and not a slip
 ROUNDED = ("count", "size")  # kinds of knob whose ranges are whole numbers
@@ -135,8 +135,13 @@ def is_whole(name: str) -> bool:
 
 def _knob_axis(name: str, values: Any) -> Axis:
     knob = tables.knob(name)
-    numbers = _numbers(name, values, lambda text: float(knob_value(name, text)), whole=is_whole(name))
-    return Axis(name=name, kind="knob", values=tuple(float(knob_value(name, v)) for v in numbers), unit=knob.unit)
+    read = READERS[knob.kind]  # a step may be smaller than the setting itself can be; the values are checked below
+    numbers = _numbers(name, values, read, whole=is_whole(name))
+    try:
+        checked = knob_value(name, np.array(numbers))
+    except ConfigError:
+        checked = [float(knob_value(name, v)) for v in numbers]  # again one by one, to name the one at fault
+    return Axis(name=name, kind="knob", values=tuple(float(v) for v in checked), unit=knob.unit)
 
 
 def _cost_axis(name: str, values: Any) -> Axis:

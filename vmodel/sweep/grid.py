@@ -24,6 +24,7 @@ from vmodel.units import US_PER_S
 
 BLOCK = 12288  # rows solved at once: temporaries of 96 KiB are reused from cache and never mapped afresh
 REGIME, BOTTLENECK = "regime", "bottleneck"
+MOST_CELLS, MOST_ROWS, MOST_REGIMES = 100_000, 10**10, 10**7
 Column = NDArray[Any]
 
 
@@ -152,6 +153,8 @@ def grid(
     """
     slow = [a for a in axes if a.slow]
     fast = [a for a in axes if not a.slow]
+    wanted = wanted_columns(columns)
+    _check_size(slow, fast, wanted, draws)
     cells: list[Cell] = []
     left_out: list[str] = []
     faults: list[Fault] = []
@@ -169,9 +172,24 @@ def grid(
         raise ConfigError(faults)
     names = sorted({name for cell in cells for name in answers.resource_names(cell.scenario)})
     return Grid(
-        settings=dict(settings), axes=tuple(axes), cells=tuple(cells), columns=wanted_columns(columns),
+        settings=dict(settings), axes=tuple(axes), cells=tuple(cells), columns=wanted,
         names=tuple(names), left_out=tuple(left_out), draws=draws, seed=seed,
     )  # fmt: skip
+
+
+def _check_size(slow: Sequence[Axis], fast: Sequence[Axis], columns: Sequence[str], draws: int) -> None:
+    """Refuse what would not end: too many words and laws, too many rows, or too many for the columns asked."""
+    cells = math.prod(len(a.values) for a in slow)
+    rows = cells * math.prod(len(a.values) for a in fast)
+    limits = (
+        (cells, MOST_CELLS, "combinations of words and of settings that change the law"),
+        (rows * max(1, draws), MOST_ROWS, "configurations, draws counted"),
+        (rows if REGIME in columns else 0, MOST_REGIMES, "configurations with their regime, which is found row by row"),
+    )
+    for count, most, what in limits:
+        if count > most:
+            expected = f"at most {most:,} {what}; these are {count:,}"
+            raise ConfigError([Fault(file="", key="--vary", expected=expected)])
 
 
 def _combinations(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
