@@ -260,6 +260,16 @@ def test_the_command_answers_in_lines_json_and_pictures(tmp_path, capsys):
     assert table.read_text("utf-8").startswith("mean,interrupts,throughput,cpu,rx_usecs")
 
 
+def test_what_files_say_is_how_it_is_today_and_what_flags_say_is_held(tmp_path, capsys):
+    file = tmp_path / "coalesce.txt"
+    file.write_text("Coalesce parameters for eth0:\nAdaptive RX: n/a  TX: n/a\nrx-usecs: 400\nrx-frames: n/a\n")
+    base = ["tune", "--path", "vf", "--from", str(file), "--minimise", "mean", "--json"]
+    assert main([*base, "--set", "halt_poll=0", "--set", "busy_poll=0"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert "rx_usecs" in record["searched"] and record["changes"][0]["now"] == 400.0
+    assert record["held"]["halt_poll"] == "given"
+
+
 def test_nothing_to_search_is_an_answer_too():
     found = tune("xen-pv", minimise="mean", over=["mtu"], mtu=1500, size=64)
     assert found.changes == () and found.searched == {} and found.optimum == found.today.latency_s

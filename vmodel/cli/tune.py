@@ -64,7 +64,8 @@ def tune_command(
 ) -> int:
     """Best settings of one scenario under constraints, with the Pareto front of latency, throughput and CPU.
 
-    Searched are all settings that a command sets, that have an effect on the path, and that no flag gave a value.
+    Searched are all settings that a command sets, that have an effect on the path, and that no flag gave a value;
+    what --from files say is how it is today.
     Quantities: mean, p50, p90, p99, p999, p9999, throughput, rate, transactions, interrupts, host_cpu, guest_cpu, cpu,
     busy, loss. Exit code 1 when nothing meets the constraints; the answer then says why, and what would.
     """
@@ -87,7 +88,7 @@ def tune_command(
             objective,
             constraints,
             over=searched,
-            given=tuple(n for n in question.settings if n in tables.knobs()),
+            given=tuple(n for n in question.settings if n in tables.knobs() and n not in question.files),
             worth=share_of(worth),
             names=names,
             tell=tell,

@@ -1,6 +1,7 @@
 """Rules about a NIC: interrupt moderation, ring, PCIe slot, the speed it claims, the rate it is allowed."""
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -146,7 +147,9 @@ def special_value(sheet: Sheet) -> Iterator[Finding]:
             what = f"the adaptive mode ({mode.tier})" if mode.mode == "adaptive" else "ignored"
             least = _shortest(device)
             better = None
-            mend: tuple[str, ...] = (f"ethtool -C {fact.facts.get('ifname') or 'DEV'} rx-usecs {least:g}",)
+            mend: tuple[str, ...] = (
+                f"ethtool -C {shlex.quote(str(fact.facts.get('ifname') or 'DEV'))} rx-usecs {least:g}",
+            )
             if s is not None and any(t.device == device.name for _, t in _timers(pingpong(s))):
                 then = changed(pingpong(s), {"rx_usecs": least})
                 better = gain(changed(pingpong(s), {"rx_usecs": float(fact.value)}), then, "mean")

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from vmodel.errors import one_line
 from vmodel.lint.rules import RULES
 from vmodel.lint.sheet import ERROR, Finding, Gain, Sheet
 from vmodel.report.tables import markdown
@@ -25,8 +26,8 @@ def gain_text(gain: Gain) -> str:
 
 def finding_lines(one: Finding) -> list[str]:
     """One finding: severity, rule, text, then evidence, gain and what mends it."""
-    lines = textwrap.wrap(f"{one.severity}: {one.rule}: {one.text}", WRAP, subsequent_indent="  ")
-    lines += [f"  because {told}" for told in one.evidence]
+    lines = textwrap.wrap(one_line(f"{one.severity}: {one.rule}: {one.text}"), WRAP, subsequent_indent="  ")
+    lines += [f"  because {one_line(told)}" for told in one.evidence]
     if one.gain is not None:
         lines.append(f"  predicted: {gain_text(one.gain)}")
     lines += [f"  mend: {one.mend[0]}", *(f"        {line}" for line in one.mend[1:])] if one.mend else []
@@ -38,7 +39,7 @@ def lint_lines(sheet: Sheet, found: Sequence[Finding], notes: Sequence[str]) -> 
     s = sheet.scenario
     asked = "path not known (--path): findings without predicted gain" if s is None else question(s)
     lines = [f"{len(sheet.sources)} file{'' if len(sheet.sources) == 1 else 's'}; {asked}"]
-    lines += [f"  {note}" for note in dict.fromkeys((*(() if s is None else s.notes), *notes))]
+    lines += [f"  {one_line(note)}" for note in dict.fromkeys((*(() if s is None else s.notes), *notes))]
     for one in found:
         lines += ["", *finding_lines(one)]
     counts = {level: sum(one.severity == level for one in found) for level in ("error", "warning", "info")}
