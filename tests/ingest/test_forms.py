@@ -48,6 +48,13 @@ def test_iperf3_reverse_is_the_other_direction():
     has(observed(json.dumps(body)), direction="remote to local", received_bps=8.9e9, retransmits=3, reverse=True)
 
 
+def test_iperf3_of_a_server_is_the_other_side():
+    body = report(sum_sent=sums(0.0), sum_received=sums(8.9e9), cpu_utilization_percent={"host_total": 40.0})
+    body["start"]["accepted_connection"] = {"host": "192.0.2.1", "port": 1}
+    found = observed(json.dumps(body))
+    has(found, direction="remote to local", sent_bps=None, receiver_cpu_percent=40.0, sender_cpu_percent=None)
+
+
 def test_iperf3_over_vsock_names_its_path():
     body = report(sum_sent=sums(9e9), sum_received=sums(8.9e9))
     body["start"]["test_start"]["protocol"] = "VSOCK"
@@ -106,12 +113,8 @@ def test_iperf3_udp_text_tells_offered_and_delivered_apart():
         protocol="UDP", offered_bps=1e9, delivered_bps=839e6, lost_packets=13700, lost_percent=16.0, jitter_us=14.0
     )
     has(observed(UDP_TEXT), **wanted)
-    stamped = "\n".join(
-        f"Mon Nov 30 12:43:31 2026 {line}" if line.startswith("[") else line for line in UDP_TEXT.split("\n")
-    )
-    has(observed(stamped), **wanted)
-    titled = "\n".join(f"run 7:  {line}" if line.startswith("[") else line for line in UDP_TEXT.split("\n"))
-    has(observed(titled), **wanted)
+    for prefix in ("Mon Nov 30 12:43:31 2026 ", "run 7:  "):
+        has(observed("\n".join(prefix + line for line in UDP_TEXT.split("\n"))), **wanted)
 
 
 def test_iperf3_text_of_udp_before_roles_were_printed():
@@ -234,6 +237,12 @@ def test_netperf_runs_in_one_file_are_points_of_their_own():
     assert "one of 2 tests is left out" in broken.warnings[0]
 
 
+def test_netperf_rates_of_round_trips_in_bits_and_rows_without_heads():
+    text = RR.replace("per sec  % S", "10^6bits/s % S").replace("80000.00", "83.20")
+    has(observed(text), transactions_per_s=83.2e6 / 8 / 130)
+    refused("3939840,131072,131072,3939840,1,1,1.00,26282.32,Trans/s\n", "no banner")
+
+
 def test_netperf_connections_are_no_round_trips():
     text = RR.replace("REQUEST/RESPONSE", "Connect/Request/Response").replace(" : first burst 15", "")
     has(observed(text), test="TCP_CRR", usable=False, workload=None, transactions_per_s=80000.0)
@@ -290,6 +299,15 @@ def test_sockperf_with_more_statistics_and_older_words():
     has(observed(run + line.format("lat", "")), half_rtt_mean_us=14.728)
     refused(run.replace("52570", "0") + new, "received no messages")
     refused("sockperf: No messages were received from the server. Is the server down?\n", "server down")
+
+
+def test_sockperf_under_load_with_every_message_answered():
+    line = "sockperf: ====> avg-latency={} (std-dev=1.0)\n"
+    run = "sockperf: [Total Run] RunTime=1.000 sec; SentMessages={0}; ReceivedMessages={0}\n"
+    both = "sockperf: [Valid Duration] RunTime=0.530 sec; SentMessages={0}; ReceivedMessages={0}\n"
+    for half_us, messages in ((1853.32, 5393), (10.0, 5393)):  # queues, and gaps: neither fills the run exactly
+        text = (run + both).format(messages) + line.format(half_us)
+        has(observed(text), mode="under-load", latency_us=half_us, load_pps=float(messages))
 
 
 def test_sockperf_log_without_its_summary():

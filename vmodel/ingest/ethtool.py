@@ -19,7 +19,7 @@ STATISTICS = re.compile(r"^(?:NIC statistics|Statistics for [^\n]{1,64}):\s*$")
 FAULT = re.compile(
     r"^(?:ethtool: (?P<usage>bad command line[^\n]{0,60}|unrecognized option[^\n]{0,80})"
     r"|netlink error: (?P<netlink>[^\n]{1,120})|(?P<cannot>Cannot get [^\n]{1,80}: [^\n]{1,100})"
-    r"|(?P<none>No data available))\s*$"
+    r"|(?P<none>No data available|no stats available))\s*$"
 )
 LETTERS = {
     "Coalesce parameters": "c", "Ring parameters": "g", "Channel parameters": "l", "Features": "k",

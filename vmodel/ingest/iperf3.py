@@ -188,16 +188,24 @@ class _Sums:
 def _directions(run: _Run) -> list[_Sums]:
     """Sums of each direction of the data: two for a bidirectional run, never their sum."""
     end = run.end
-    reverse = bool(number(run.test.get("reverse")))
-    forward = _sums(end, "", "remote to local" if reverse else "local to remote")
+    # A report is written from its own side: what a client sends, a server receives, unless -R turns it round.
+    towards = bool(number(run.test.get("reverse"))) != _of_server(run)
+    forward = _sums(end, "", "remote to local" if towards else "local to remote")
     if not (forward.sent or forward.received or forward.total):
         raise refusal('the iperf3 report has no sums in "end": the run has no final result')
     back = _sums(end, "_bidir_reverse", "remote to local")
     if back.sent or back.received or back.total:
+        if _of_server(run):
+            return [replace(forward, direction="remote to local"), replace(back, direction="local to remote")]
         return [replace(forward, direction="local to remote"), back]
     if number(run.test.get("bidir")):
         run.warnings.append("a bidirectional run with one direction only: the other is unknown")
     return [forward]
+
+
+def _of_server(run: _Run) -> bool:
+    """Whether a server wrote the report."""
+    return "accepted_connection" in run.start and "connecting_to" not in run.start
 
 
 def _sums(end: Mapping[str, Any], suffix: str, direction: str) -> _Sums:

@@ -21,9 +21,11 @@ ROW = re.compile(
     r"(?P<moved>\d{1,12}(?:\.\d{1,4})?)\s{1,4}(?P<moved_unit>[KMGT]?)Bytes\s{1,8}"
     r"(?P<rate>\d{1,18}(?:\.\d{1,6})?)\s{1,4}(?P<prefix>[kKMGT]?)(?P<unit>bits|Bytes)/sec(?P<rest>[^\n]{0,200})$"
 )
-BANNER = re.compile(r"^(?:iperf3:|Connecting to host |Server listening on \d|Accepted connection from|iperf 3\.)", re.M)
+BANNER = re.compile(  # a time stamp or a title may stand before it
+    r"^[^\n]{0,100}?(?:iperf3: |Connecting to host |Server listening on \d|Accepted connection from |iperf 3\.\d)", re.M
+)
 BANNER2 = re.compile(r"^(?:Client connecting to .{1,200}, (?:TCP|UDP) port|Server listening on (?:TCP|UDP) port)", re.M)
-FAULT = re.compile(r"^iperf3: (?P<what>error|interrupt) - (?P<why>[^\n]{1,200})", re.M)
+FAULT = re.compile(r"\biperf3: (?P<what>error|interrupt|parameter error) - (?P<why>[^\n]{1,200})")
 FAULT2 = re.compile(
     r"^(?P<why>(?:connect|write|read|bind|tcp connect|WARNING: did not receive ack)[^\n]{0,20} failed[^\n]{0,160})",
     re.M,
@@ -149,7 +151,7 @@ def _old_udp(given: Given, rows: list[_Row]) -> list[_Row]:
 
 
 def _one_run(given: Given, marks: tuple[str, ...], tool: str) -> None:
-    runs = max(sum(line.startswith(mark) for line in given.lines) for mark in marks)
+    runs = max(sum(mark in line[:LONGEST_PREFIX] for line in given.lines) for mark in marks)
     if runs > 1:
         raise refusal(f"holds {runs} {tool} runs: split them")
 

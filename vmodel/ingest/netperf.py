@@ -9,6 +9,7 @@ from vmodel.ingest.given import Given, number, words
 from vmodel.ingest.netperf_kinds import Test, failed_confidence, named_test, point, rate_factor, test_of
 from vmodel.ingest.netperf_omni import omni_figures, omni_rows
 from vmodel.ingest.result import Ingested, Record, refusal
+from vmodel.units import BITS_PER_BYTE
 
 TOOL = "netperf"
 BANNER = re.compile(r"^[^\n]{0,120}\bTEST (?:from|to) [^\n]{0,500}", re.M)
@@ -29,6 +30,7 @@ def is_netperf(given: Given) -> bool:
         BANNER.search(head) is not None
         or re.search(r"^(?:THROUGHPUT|THROUGHPUT_UNITS|RT_LATENCY|MEAN_LATENCY)=", head, re.M) is not None
         or re.search(r"^(?:[^,\n]{1,80},){0,90}Throughput(?: Units)?(?:,|\s*$)", head, re.M) is not None
+        or re.search(r"^[^\n]{0,400},(?:Trans/s|10\^\d{1,2}bits/s)(?:,|\s*$)", head, re.M) is not None
         or (FAULT.search(head) is not None and "net" in head)
         or _is_bare(given)
     )
@@ -96,7 +98,7 @@ def _of_table(test: Test, body: str, *, bare: bool, warnings: list[str]) -> dict
         raise refusal(f"{why} (no measurement in this file)")
     unit = _unit(lines, test, bare, warnings)
     if test.kind != "stream":
-        return _rr(test, rows, unit)
+        return _rr(test, rows, unit, warnings)
     if test.protocol == "UDP":
         return _udp_stream(test, rows, unit)
     return _stream(test, rows, unit)
@@ -125,11 +127,15 @@ def _used(value: float | None) -> float | None:
     return None if value is None or value < 0 else value
 
 
-def _rr(test: Test, rows: list[list[float | None]], unit: str) -> dict[str, Any]:
+def _rr(test: Test, rows: list[list[float | None]], unit: str, warnings: list[str]) -> dict[str, Any]:
     row = rows[0]
     rate = _cell(row, 5)
-    if unit not in ("per sec", "Trans/s"):  # -f turned the rate into payload bits
-        raise refusal(f"the rate of a request/response test in {unit}: run netperf without -f")
+    if unit not in ("per sec", "Trans/s"):  # -f turned the rate into payload bits of both ways
+        payload = (_cell(row, 2) or 0) + (_cell(row, 3) or 0)
+        if not rate or not payload:
+            raise refusal(f"the rate of a request/response test in {unit}: run netperf without -f")
+        rate = rate * rate_factor(unit) / BITS_PER_BYTE / payload
+        warnings.append(f"the rate was printed in {unit} (-f) with few digits: transactions follow from it")
     return point(
         test, rate, _cell(row, 4),
         request_bytes=_cell(row, 2), response_bytes=_cell(row, 3),

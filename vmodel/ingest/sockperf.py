@@ -169,7 +169,7 @@ def _mode(rtt_us: float, observations: int | None, valid: re.Match[str] | None, 
     seconds = number(valid["seconds"]) if valid is not None else None
     if valid is not None and int(valid["received"]) < int(valid["sent"]) / 2:
         return "under-load"
-    if observations and seconds and rtt_us * observations / US_PER_S / seconds < 1 - ALONE:
+    if observations and seconds and abs(rtt_us * observations / US_PER_S / seconds - 1) > ALONE:
         return "under-load"
     return "ping-pong"
 
@@ -227,7 +227,8 @@ def _from_rows(given: Given, warnings: list[str]) -> dict[str, Any]:
         "max_us": max(values), "p50_us": cuts[49], "p90_us": cuts[89], "p99_us": cuts[98],
     }  # fmt: skip
     seconds = float(rows[-1]["rx"]) - float(rows[0]["tx"])
-    alone = statistics.fmean(values) * ROUND_TRIPS[kind] * len(values) / US_PER_S > seconds * (1 - ALONE)
+    filled = statistics.fmean(values) * ROUND_TRIPS[kind] * len(values) / US_PER_S / seconds if seconds > 0 else 0.0
+    alone = abs(filled - 1) <= ALONE
     warnings.append("a log without its summary: figures are those of its rows")
     made = {
         "mode": "ping-pong" if alone else "under-load", "protocol": None, "direction": "both", "message_bytes": None,
