@@ -13,9 +13,9 @@ from typing import Any
 from vmodel.ingest.result import refusal
 from vmodel.units import BYTES_PER_KIB, BYTES_PER_MIB
 
-MOST_BYTES = 64 * BYTES_PER_MIB
+MOST_BYTES = 32 * BYTES_PER_MIB
 MOST_JSON_BYTES = 16 * BYTES_PER_MIB
-MOST_LINES = 2 * BYTES_PER_MIB  # a count, not a size: two million lines
+MOST_LINES = BYTES_PER_MIB  # a count, not a size: a million lines
 HEAD_BYTES = 64 * BYTES_PER_KIB  # what recognition looks at
 MOST_DOCUMENTS = 100_000  # a long JSON stream has one for each interval
 LONGEST_NUMBER = 40

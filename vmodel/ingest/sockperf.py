@@ -2,7 +2,7 @@
 
 import re
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vmodel.ingest.given import Given, count, number, words
@@ -107,9 +107,9 @@ def _latency(
         "because": None,
         **_as(kind, printed_values),
     }
-    rows = _rows(given)
+    rows = sum(1 for _ in _rows(given))
     if rows:
-        made["rows"] = len(rows)
+        made["rows"] = rows
     if mode == "ping-pong":
         made |= _ping_pong(kind, printed_values)
     else:
@@ -207,26 +207,30 @@ def _throughput(text: str, warnings: list[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rows(given: Given) -> list[re.Match[str]]:
+def _rows(given: Given) -> Iterator[tuple[float, float, float]]:
+    """Sent [s], received [s] and printed time [us] of each row of a log."""
     if ROWS_HEAD.search(given.text) is None:
-        return []
-    return [found for line in given.lines if line[:1].isdigit() and (found := ROW.match(line)) is not None]
+        return
+    for line in given.lines:
+        found = ROW.match(line) if line[:1].isdigit() else None
+        if found is not None:
+            yield float(found["tx"]), float(found["rx"]), float(found["value"])
 
 
 def _from_rows(given: Given, warnings: list[str]) -> dict[str, Any]:
     """A log without its summary: mean, spread and percentiles of its rows."""
-    rows = _rows(given)
+    rows = list(_rows(given))
     if len(rows) < 2:
         raise refusal("the sockperf log has no rows: no measurement")
-    values = [float(row["value"]) for row in rows]
-    gap = (float(rows[0]["rx"]) - float(rows[0]["tx"])) * US_PER_S
+    values = [value for _, _, value in rows]
+    gap = (rows[0][1] - rows[0][0]) * US_PER_S
     kind = "half round trip" if values[0] < gap * 3 / 4 else "round trip"
     cuts = statistics.quantiles(values, n=PERCENT_PER_ONE, method="inclusive")
     printed = {
         "mean_us": statistics.fmean(values), "stddev_us": statistics.stdev(values), "min_us": min(values),
         "max_us": max(values), "p50_us": cuts[49], "p90_us": cuts[89], "p99_us": cuts[98],
     }  # fmt: skip
-    seconds = float(rows[-1]["rx"]) - float(rows[0]["tx"])
+    seconds = rows[-1][1] - rows[0][0]
     filled = statistics.fmean(values) * ROUND_TRIPS[kind] * len(values) / US_PER_S / seconds if seconds > 0 else 0.0
     alone = abs(filled - 1) <= ALONE
     warnings.append("a log without its summary: figures are those of its rows")
