@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from vmodel.calibrate.belief import Belief, belief
 from vmodel.calibrate.design import Group, design, evaluate, moved_by
-from vmodel.calibrate.shifts import Pair, Shifts, Side, label, lay_side_by_side
+from vmodel.calibrate.shifts import WORDS, Pair, Shifts, Side, label, lay_side_by_side
 from vmodel.core.records import Observation, Profile, Scenario
 from vmodel.errors import FitError
 from vmodel.library.tables import priors
@@ -30,6 +30,7 @@ CLOCK = "processor speed"  # every cost of executed instructions at once
 FACTOR_SD = 0.7  # of the logarithm of a change: a factor of two either way
 CLOCK_SD = 0.3  # a processor that throttles or boosts
 FREE_SD = 0.35  # a question that moves for itself
+SETTING_ALIKE = 0.75  # correlation of the model's error between two settings of one path
 SHIFT_ERROR = 0.1  # the model misses this share of a shift itself
 PRIOR = {"nothing": 0.25, "one": 0.5, "two": 0.15, "none": 0.1}
 VISIBLE = 1.0  # a change of FACTOR_SD must move the figures by this many standard deviations to be seen at all
@@ -110,6 +111,7 @@ class _Data:
     logs: Array
     variance: Array  # of each figure for itself
     shared: Array  # of what the model is off by, of each figure
+    alike: Array  # correlation of what the model is off by, of each figure after with the same question before
     partner: Array  # for each figure after: the place of the same question before, or -1
 
 
@@ -128,6 +130,13 @@ def _model_variance(s: Scenario) -> float:
     return (UNSEEN_LOG_SD if seen is None else seen.log_sd) ** 2
 
 
+def _alike(pair: Pair) -> float:
+    """How far the model's error is the same before and after: wholly, mostly with another setting, on no new path."""
+    if any(name in pair.differing for name in WORDS):
+        return 0.0
+    return SETTING_ALIKE if pair.differing else 1.0
+
+
 def _data(shifts: Shifts, profile: Profile) -> _Data:
     first = [*(p.before for p in shifts.pairs), *shifts.only_before]
     second = [*(p.after for p in shifts.pairs), *shifts.only_after]
@@ -144,6 +153,7 @@ def _data(shifts: Shifts, profile: Profile) -> _Data:
         logs=np.array([side.log_mean for side in sides]),
         variance=own,
         shared=np.array([_model_variance(side.scenario) for side in sides]),
+        alike=np.array([_alike(p) for p in shifts.pairs] + [0.0] * len(shifts.only_after)),
         partner=np.array([i if i < len(shifts.pairs) else -1 for i in range(len(second))], dtype=int),
     )
 
@@ -154,7 +164,7 @@ def _whiten(d: _Data, noise: float, m: Array) -> tuple[Array, float]:
     variance = d.variance * noise**2 + d.shared
     first = np.sqrt(variance[:n])
     paired = d.partner >= 0
-    carry = np.where(paired, np.sqrt(d.shared[n:] * d.shared[d.partner]) / variance[d.partner], 0.0)
+    carry = np.where(paired, d.alike * np.sqrt(d.shared[n:] * d.shared[d.partner]) / variance[d.partner], 0.0)
     second = np.sqrt(variance[n:] - carry**2 * np.where(paired, variance[d.partner], 0.0))
     shape = (-1,) + (1,) * (m.ndim - 1)
     above = m[:n] / first.reshape(shape)
@@ -370,11 +380,17 @@ def diagnose(before: Sequence[Observation], after: Sequence[Observation], profil
 def _posterior(
     search: _Search, logs: dict[tuple[int, ...], float]
 ) -> tuple[dict[tuple[int, ...], float], float, float]:
-    """Probabilities of all hypotheses: the prior share of a class is divided among its members."""
-    counts = {1: max(len(search.single), 1), 2: max(len(search.double), 1)}
-    prior = {1: PRIOR["one"], 2: PRIOR["two"]}
-    weighed = {c: v + math.log(prior[len(c)] / counts[len(c)]) for c, v in logs.items()}
-    still, free = search.nothing + math.log(PRIOR["nothing"]), search.none + math.log(PRIOR["none"])
+    """Probabilities of all hypotheses: the prior share of a class is divided among all its members, seen or not.
+
+    A cost that no figure shows is, to these files, as if it had not changed: its share goes to what is left of the
+    hypothesis without it.
+    """
+    n, hidden = len(search.names), len(search.names) - len(search.visible)
+    one, two = PRIOR["one"] / n, PRIOR["two"] / math.comb(n, 2)
+    shares = {1: one + two * hidden, 2: two}
+    weighed = {c: v + math.log(shares[len(c)]) for c, v in logs.items()}
+    nothing = PRIOR["nothing"] + one * hidden + two * math.comb(hidden, 2)
+    still, free = search.nothing + math.log(nothing), search.none + math.log(PRIOR["none"])
     top = max(still, free, *weighed.values()) if weighed else max(still, free)
     whole = sum(math.exp(v - top) for v in (still, free, *weighed.values()))
     share = {c: math.exp(v - top) / whole for c, v in weighed.items()}
