@@ -294,6 +294,13 @@ def test_all_faults_come_at_once_with_the_nearest_names(capsys):
     assert "--minimise or --maximise" in capsys.readouterr().err
 
 
+def test_a_notebook_shows_changes_or_what_is_out_of_reach(bound):
+    assert "halt_poll" in bound._repr_html_() and "p99 without it" in bound._repr_html_()
+    no = tune("vf", minimise="mean", subject=["mean <= 1us"], over=["posted_interrupts"])
+    assert "best alone" in no._repr_html_() and "&lt;=" in no._repr_html_()
+    assert "[cores]" in vmodel.figure(bound).axes[0].get_xlabel()
+
+
 def test_the_figure_shows_the_front_today_and_the_answer(bound):
     figure = tuned.front_figure(bound)
     assert isinstance(figure, Figure)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from vmodel.config import scenario
+from vmodel.core import show
 from vmodel.core.records import Interval, Prediction, Scenario
 from vmodel.library import commands, tables
 from vmodel.plan.prices import Conflict, Price, conflict, prices
@@ -115,6 +116,24 @@ class Tuning:
             return f"Tuning({self.objective.text}: infeasible)"
         q = self.objective.quantity
         return f"Tuning({self.objective.text}: {q.write(q.of(self.answer))}, was {q.write(q.of(self.today))})"
+
+    def _repr_html_(self) -> str:
+        """The changes as a table for notebooks, or what is out of reach."""
+        q = self.objective.quantity
+        if self.conflict is not None:
+            heads: tuple[str, ...] = ("bound", "best alone", "best with the others kept")
+            rows: list[tuple[str, ...]] = [
+                (r.constraint.text, r.constraint.quantity.write(r.alone), r.constraint.quantity.write(r.with_others))
+                for r in self.conflict.reaches
+            ]
+        else:
+            heads = ("setting", "now", "best", f"{q.name} without it")
+            rows = [(c.knob, _shown(c.before), _shown(c.after), q.write(c.value_if_kept)) for c in self.changes]
+        return show.table(repr(self), heads, rows)
+
+
+def _shown(value: float | None) -> str:
+    return "default" if value is None else f"{value:g}"
 
 
 def tune(

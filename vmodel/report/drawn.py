@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from vmodel.calibrate.fit import Fit
 from vmodel.core.records import Observation, Prediction
+from vmodel.plan.tune import Tuning
 from vmodel.report.figures import picture, prediction_waterfall
 from vmodel.report.judged import learned_of, posterior_figure, tornado_figure
 from vmodel.report.pictures import default_answer, sweep_picture
@@ -20,9 +21,9 @@ def figure(record: Any, *, answer: str | None = None, measured: Sequence[Observa
     """Draw a record as a matplotlib Figure.
 
     A Prediction as a waterfall, an Explanation as a tornado of elasticities, a Fit as costs before and after, a Sweep
-    as what suits: load curve, map of regimes, or lines with intervals.  answer: the column of a Sweep to show.
-    measured: rows to draw over its lines.  Raises TypeError for what has no figure, ConfigError for a Sweep that no
-    figure can show.
+    as what suits: load curve, map of regimes, or lines with intervals; a Tuning as its Pareto front.  answer:
+    the column of a Sweep to show.  measured: rows to draw over its lines.  Raises TypeError for what has no figure,
+    ConfigError for a Sweep that no figure can show.
     """
     draw = next((draw for kind, draw in DRAWN.items() if isinstance(record, kind)), None)
     if draw is not None:
@@ -46,9 +47,16 @@ def _sensitivity(s: Sensitivity) -> Figure:
     return sensitivity_figure(s)
 
 
+def _tuning(t: Tuning) -> Figure:
+    from vmodel.report.tuned import front_figure
+
+    return front_figure(t)
+
+
 DRAWN: Mapping[type, Callable[[Any], Figure]] = {
     Prediction: prediction_waterfall,
     Explanation: lambda e: tornado_figure(e.prediction),
     Fit: _fit,
     Sensitivity: _sensitivity,
+    Tuning: _tuning,
 }
