@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vmodel.calibrate.belief import Belief, belief
-from vmodel.calibrate.design import Group, design, evaluate, moved_by
-from vmodel.calibrate.shifts import WORDS, Pair, Shifts, Side, label, lay_side_by_side
-from vmodel.core.records import Observation, Profile, Scenario
+from vmodel.calibrate.joint import SHIFT_ERROR, STEPS, STILL, Data, JointLaw, State, data_of, log_evidence, whiten
+from vmodel.calibrate.shifts import Pair, Shifts, label, lay_side_by_side
+from vmodel.core.records import Observation, Profile
 from vmodel.errors import FitError
 from vmodel.library.tables import priors
 from vmodel.solve import compose
 from vmodel.solve import evaluate as formulas
-from vmodel.solve.doubt import UNSEEN_LOG_SD
 from vmodel.solve.solver import NORMAL_90
 
 Array = NDArray[np.float64]
@@ -30,15 +28,10 @@ CLOCK = "processor speed"  # every cost of executed instructions at once
 FACTOR_SD = 0.7  # of the logarithm of a change: a factor of two either way
 CLOCK_SD = 0.3  # a processor that throttles or boosts
 FREE_SD = 0.35  # a question that moves for itself
-SETTING_ALIKE = 0.75  # correlation of the model's error between two settings of one path
-SHIFT_ERROR = 0.1  # the model misses this share of a shift itself
 PRIOR = {"nothing": 0.25, "one": 0.5, "two": 0.15, "none": 0.1}
 VISIBLE = 1.0  # a change of FACTOR_SD must move the figures by this many standard deviations to be seen at all
 SINGLES, COUPLES = 14, 6  # hypotheses that are solved exactly, the best of a linear search
 HALF, HOPELESS = 0.5, 7.5  # a linear search drops what explains less than half of what the best does, and this less
-STEPS = 12  # Gauss-Newton
-HALVINGS = 6
-STILL = 1e-3  # twice the log posterior that a step must gain to be followed by another
 ALIKE = (
     20.0  # Bayes factor below which two causes of like effect are not told apart: no strong evidence (Kass, Raftery)
 )
@@ -101,151 +94,12 @@ class Diagnosis:
     blind: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Data:
-    """Questions before, then after, with groups to evaluate, and what whitens them."""
-
-    belief: Belief
-    groups: tuple[tuple[Group, ...], tuple[Group, ...]]
-    counts: tuple[int, int]
-    logs: Array
-    variance: Array  # of each figure for itself
-    shared: Array  # of what the model is off by, of each figure
-    alike: Array  # correlation of what the model is off by, of each figure after with the same question before
-    partner: Array  # for each figure after: the place of the same question before, or -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    """A linearisation: whitened misfit of the prior mean, whitened Jacobian in prior standard deviations."""
-
-    at: Array
-    misfit: Array
-    jacobian: Array
-    log_sigma: float
-
-
-def _model_variance(s: Scenario) -> float:
-    seen = s.profile.seen.get(f"{s.path}/{s.workload}")
-    return (UNSEEN_LOG_SD if seen is None else seen.log_sd) ** 2
-
-
-def _alike(pair: Pair) -> float:
-    """How far the model's error is the same before and after: wholly, mostly with another setting, on no new path."""
-    if any(name in pair.differing for name in WORDS):
-        return 0.0
-    return SETTING_ALIKE if pair.differing else 1.0
-
-
-def _data(shifts: Shifts, profile: Profile) -> _Data:
-    first = [*(p.before for p in shifts.pairs), *shifts.only_before]
-    second = [*(p.after for p in shifts.pairs), *shifts.only_after]
-    groups = [design([side.row for side in sides], profile) for sides in (first, second)]
-    names = moved_by([*groups[0], *groups[1]])
-    sides: list[Side] = [*first, *second]
-    own = np.array([side.log_sd**2 for side in sides])
-    changed = np.array([p.change for p in shifts.pairs])
-    own[len(first) : len(first) + len(changed)] += (SHIFT_ERROR * changed) ** 2
-    return _Data(
-        belief=belief(profile, names),
-        groups=(groups[0], groups[1]),
-        counts=(len(first), len(second)),
-        logs=np.array([side.log_mean for side in sides]),
-        variance=own,
-        shared=np.array([_model_variance(side.scenario) for side in sides]),
-        alike=np.array([_alike(p) for p in shifts.pairs] + [0.0] * len(shifts.only_after)),
-        partner=np.array([i if i < len(shifts.pairs) else -1 for i in range(len(second))], dtype=int),
-    )
-
-
-def _whiten(d: _Data, noise: float, m: Array) -> tuple[Array, float]:
-    """Divide by the root of the covariance: blocks of two where a question is in both files. Also log of its root."""
-    n = d.counts[0]
-    variance = d.variance * noise**2 + d.shared
-    first = np.sqrt(variance[:n])
-    paired = d.partner >= 0
-    carry = np.where(paired, d.alike * np.sqrt(d.shared[n:] * d.shared[d.partner]) / variance[d.partner], 0.0)
-    second = np.sqrt(variance[n:] - carry**2 * np.where(paired, variance[d.partner], 0.0))
-    shape = (-1,) + (1,) * (m.ndim - 1)
-    above = m[:n] / first.reshape(shape)
-    below = (m[n:] - carry.reshape(shape) * m[d.partner]) / second.reshape(shape)
-    return np.concatenate([above, below]), float(np.log(first).sum() + np.log(second).sum())
-
-
-def _directions(d: _Data) -> tuple[list[str], Array]:
+def _directions(d: Data) -> tuple[list[str], Array]:
     """Every single cause as a direction in log parameters, one row each, scaled to its prior standard deviation."""
     names = d.belief.names
     rows = list(FACTOR_SD * np.eye(len(names)))
     clock = -CLOCK_SD * np.array([float(priors()[name].clock) for name in names])
     return [*names, CLOCK], np.array([*rows, clock])
-
-
-class _Model:
-    """The joint law of both files, evaluated at parameters before and after."""
-
-    def __init__(self, d: _Data) -> None:
-        self.d = d
-        self.root = np.linalg.cholesky(d.belief.covariance)
-        self._last: tuple[bytes, tuple[Array, Array, Array]] = (b"", (np.empty(0),) * 3)
-
-    def predict(self, x: Array, directions: Array) -> tuple[Array, Array, Array]:
-        """Log figures, their Jacobian over the parameters, and over the change (after only).
-
-        x: parameters, then changes along the directions, all in prior standard deviations.
-        """
-        names = self.d.belief.names
-        theta = self.d.belief.mean + self.root @ x[: len(names)]
-        after = theta + x[len(names) :] @ directions
-        key = theta.tobytes() + after.tobytes()
-        if self._last[0] != key:
-            parts = []
-            for groups, at, n in zip(self.d.groups, (theta, after), self.d.counts, strict=True):
-                parts.append(evaluate(groups, dict(zip(names, np.exp(at).tolist(), strict=True)), names, n))
-            logs = np.concatenate([parts[0][0], parts[1][0]])
-            change = np.vstack([np.zeros_like(parts[0][1]), parts[1][1]])
-            self._last = (key, (logs, np.vstack([parts[0][1], parts[1][1]]), change))
-        return self._last[1]
-
-    def linear(self, x: Array, directions: Array, noise: float = 1.0) -> _State:
-        """Linearise at x, the noise of all rows multiplied by a factor."""
-        logs, jacobian, change = self.predict(x, directions)
-        whole = np.hstack([jacobian @ self.root, change @ directions.T])
-        white, log_sigma = _whiten(self.d, noise, np.column_stack([self.d.logs - logs + whole @ x, whole]))
-        return _State(at=x, misfit=white[:, 0], jacobian=white[:, 1:], log_sigma=log_sigma)
-
-    def cost(self, x: Array, directions: Array) -> float:
-        """Twice the negative log posterior, up to a constant."""
-        white, _ = _whiten(self.d, 1.0, self.d.logs - self.predict(x, directions)[0])
-        return float(white @ white + x @ x)
-
-    def solve(self, directions: Array, start: Array) -> _State:
-        """The most probable parameters and changes by damped Gauss-Newton steps."""
-        x, best = start, self.cost(start, directions)
-        state = self.linear(x, directions)
-        for _ in range(STEPS):
-            b = state.jacobian
-            step = np.linalg.solve(np.eye(len(x)) + b.T @ b, b.T @ state.misfit) - x
-            for _ in range(HALVINGS):
-                found = self.cost(x + step, directions)
-                if found <= best:
-                    break
-                step = step / 2
-            if found > best:
-                break
-            gained, best, x = best - found, found, x + step
-            state = self.linear(x, directions)
-            if gained < STILL:
-                break
-        return state
-
-
-def _log_evidence(state: _State) -> float:
-    """Log marginal likelihood of a linearised hypothesis, up to the constant that all share."""
-    b, z = state.jacobian, state.misfit
-    m = np.eye(b.shape[1]) + b.T @ b
-    through = b.T @ z
-    misfit = z @ z - through @ np.linalg.solve(m, through)
-    return float(-0.5 * (misfit + np.linalg.slogdet(m)[1]) - state.log_sigma)
 
 
 def _noise_nodes(repeats: float) -> tuple[Array, Array]:
@@ -263,7 +117,7 @@ def _mean(logs: Sequence[float], weights: Array) -> float:
 class _Search:
     """Evidence of every hypothesis: all of them linear, the best of them exactly."""
 
-    def __init__(self, model: _Model, shifts: Shifts) -> None:
+    def __init__(self, model: JointLaw, shifts: Shifts) -> None:
         self.model = model
         self.names, self.directions = _directions(model.d)
         self.nodes, self.weights = _noise_nodes(shifts.repeats)
@@ -274,7 +128,7 @@ class _Search:
 
     def evidence(self, x: Array, directions: Array) -> float:
         """Log evidence at a most probable point, over the uncertainty of the noise."""
-        found = [_log_evidence(self.model.linear(x, directions, float(f))) for f in self.nodes]
+        found = [log_evidence(self.model.linear(x, directions, float(f))) for f in self.nodes]
         return _mean(found, self.weights)
 
     def _screen(self) -> None:
@@ -285,7 +139,7 @@ class _Search:
         state = self.model.linear(self.first, none)
         _, _, change = self.model.predict(self.first, none)
         free = np.vstack([np.zeros((n, self.model.d.counts[1])), FREE_SD * np.eye(self.model.d.counts[1])])
-        columns, _ = _whiten(self.model.d, 1.0, np.hstack([change @ self.directions.T, free]))
+        columns, _ = whiten(self.model.d, 1.0, np.hstack([change @ self.directions.T, free]))
         b = state.jacobian
         m = np.eye(b.shape[1]) + b.T @ b
 
@@ -293,7 +147,7 @@ class _Search:
             return np.asarray(a - b @ np.linalg.solve(m, b.T @ a))
 
         causes = columns[:, : len(self.names)]
-        base, rest = _log_evidence(state), through(state.misfit)
+        base, rest = log_evidence(state), through(state.misfit)
         self.still_linear = base
         gram, pull = causes.T @ through(causes), causes.T @ rest
         self.gram = gram
@@ -325,7 +179,7 @@ class _Search:
                 break
         return x
 
-    def exact(self, causes: tuple[int, ...]) -> tuple[_State, float]:
+    def exact(self, causes: tuple[int, ...]) -> tuple[State, float]:
         """One hypothesis solved: its most probable point and its log evidence."""
         directions = self.directions[list(causes)]
         state = self.model.solve(directions, np.concatenate([self.first, np.zeros(len(causes))]))
@@ -352,11 +206,11 @@ def diagnose(before: Sequence[Observation], after: Sequence[Observation], profil
     if not shifts.pairs:
         reason = "no question is in both files: measure the same path, workload, size and metric twice"
         raise FitError(study="diagnose", parameter=None, reason=reason)
-    model = _Model(_data(shifts, profile))
+    model = JointLaw(data_of(shifts, profile))
     search = _Search(model, shifts)
     logs: dict[tuple[int, ...], float] = {(i,): v for i, v in search.single.items()}
     logs.update(search.double)
-    states: dict[tuple[int, ...], _State] = {}
+    states: dict[tuple[int, ...], State] = {}
     for most, size in ((SINGLES, 1), (COUPLES, 2)):
         ranked = sorted((c for c in logs if len(c) == size), key=lambda c: -logs[c])[:most]
         least = search.still_linear + HALF * (logs[ranked[0]] - search.still_linear) - HOPELESS if ranked else 0.0
@@ -400,7 +254,7 @@ def _posterior(
 def _explanation(
     search: _Search,
     causes: tuple[int, ...],
-    state: _State,
+    state: State,
     probability: float,
     logs: dict[tuple[int, ...], float],
 ) -> Explanation:
@@ -433,7 +287,7 @@ def _explanation(
     )
 
 
-def _stages(d: _Data, parameter: str) -> tuple[str, ...]:
+def _stages(d: Data, parameter: str) -> tuple[str, ...]:
     """Stages on the measured paths that pay a cost."""
     rows = formulas.stage_rows()
     found: dict[str, None] = {}
