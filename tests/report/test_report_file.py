@@ -86,6 +86,7 @@ def test_its_figures_are_whole(page):
         assert ElementTree.fromstring(base64.b64decode(data)).tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_its_command_makes_it_again(page, tmp_path):
     command = unescape(re.search(r"<pre>(vmodel report [^<]*)</pre>", page)[1])
     program, verb, *arguments = shlex.split(command)
@@ -104,6 +105,7 @@ def test_markdown_has_the_same_numbers(tmp_path, page):
     assert len(tables) > 50
 
 
+@pytest.mark.slow
 def test_several_cases_are_compared_first(tmp_path):
     text = write(tmp_path, "--path", "vf", "--path", "virtio-vhost", "--topology", "cross-host-vm")
     words = " ".join(" ".join(read(text).words).split())
