@@ -51,6 +51,14 @@ def test_every_knob_has_a_command_or_a_reason_on_every_path(path):
                     assert shlex.split(step.text, comments=True)
 
 
+def test_every_path_with_tcp_can_have_its_mtu_and_offloads_set():
+    for path in tables.path_names():
+        end = tables.endpoint(path)
+        if "stack_send" in end.tx:
+            found = hands({"mtu": 9000.0, "gro": 1.0}, target_of(scenario(path=path)))
+            assert found.without == {}, path
+
+
 def test_what_belongs_together_stands_in_one_line():
     s = scenario(path="virtio-vhost", queues=4, tso=False, gro=True, mtu=9000, event_idx=True, ring_size=512)
     found = apply_settings(s, s.chosen)
