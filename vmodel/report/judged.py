@@ -160,6 +160,16 @@ def tornado_figure(p: Prediction) -> Figure:
     return made
 
 
+def explanation_figure(e: Any) -> Figure:
+    """The tornado of an Explanation."""
+    return tornado_figure(e.prediction)
+
+
+def fit_figure(f: Any) -> Figure:
+    """The costs of a Fit before and after."""
+    return posterior_figure(learned_of(f.estimates), f"{f.profile.name}: {len(f.rows)} rows")
+
+
 def learned_of(estimates: Sequence[Any]) -> list[Learned]:
     """The estimates of a fit as rows of `posterior_figure`."""
     return [
