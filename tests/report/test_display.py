@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import vmodel
 from vmodel.calibrate.dataset import parse_rows
 from vmodel.core.show import table
-from vmodel.report.drawn import figure
+from vmodel.report.drawn import DRAWN, SWEEP, figure
 
 ROWS = "path,workload,topology,message_bytes,metric,value\nvirtio-vhost,rr,host-vm,1024,latency_us,139\n"
 
@@ -69,6 +70,19 @@ def test_every_record_with_a_figure_is_drawn_with_units(records, name):
 
 def test_a_notebook_shows_a_figure_without_pyplot(records):
     assert figure(records["Sweep"])._repr_png_().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", [*DRAWN, SWEEP])
+def test_what_is_drawn_by_name_is_there_by_that_name(name):
+    module, _, kind = name.rpartition(".")
+    assert isinstance(getattr(import_module(module), kind), type)
+    place = DRAWN.get(name)
+    assert place is None or callable(getattr(import_module(place[0]), place[1]))
+
+
+def test_a_search_for_settings_is_drawn_as_its_front():
+    found = vmodel.tune("vf", minimise="mean", over=["rx_usecs"])
+    assert figure(found).axes[0].get_xlabel() == "processors of host and guest [cores]"
 
 
 def test_there_is_no_figure_of_anything_else(records):
