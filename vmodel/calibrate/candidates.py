@@ -18,7 +18,7 @@ METRICS = {"rr": "latency_us", "stream": "throughput_mbps", "packets": "rate_pps
 SIZES = {"rr": (64, 4096, 32768), "stream": (256, 4096, 65536), "packets": (64, 512, 1500)}
 PARTS = ("loopback",)  # measured anywhere in a minute, and part of every path with a stack
 OTHERWISE = {"rx_usecs": 0.0, "halt_poll": 200.0, "worker_poll": 50.0, "tso": 0.0}  # settings that lay a cost bare
-OWN_HOST = ("loopback", "veth", "veth-bridge")  # what `vmodel measure` lays itself
+OWN_HOST = ("loopback", "veth", "veth-bridge", "tap")  # what `vmodel measure` lays itself
 POLL_MODE = ("vhost-user", "virtio-user", "vdpa", "dpdk")
 REPEATS, RUN_S = 3, 10
 # Effort beside the runs themselves, in seconds of a person who knows the tools: assumed, and printed with each command.
