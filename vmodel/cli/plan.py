@@ -21,6 +21,7 @@ NO = 1
     help="seconds for the search; then the best answer so far, with what is proven of it",
 )  # fmt: skip
 @click.option("--regret", is_flag=True, help="plan for several demands and say which plan is regretted least")
+@click.option("--migration", is_flag=True, help="what must_migrate costs: plan again without it")
 @click.option("--commands", is_flag=True, help="how to set up each class: ethtool, libvirt, QEMU, sysctl")
 @click.option(
     "--verify", "results", metavar="RESULTS", multiple=True,
@@ -44,6 +45,7 @@ def plan_command(
     files: tuple[str, ...],
     time_limit: float,
     regret: bool,
+    migration: bool,
     commands: bool,
     results: tuple[str, ...],
     fitted: str | None,
@@ -59,7 +61,7 @@ def plan_command(
     kind = ending(output, ("json", "csv", "md", "sh", "png", "svg"))
     from dataclasses import replace
 
-    from vmodel.plan.plan import least_regret, plan_fleet
+    from vmodel.plan.plan import least_regret, plan_fleet, without_migration
     from vmodel.plan.read import read_fleet
     from vmodel.report import planned
 
@@ -74,6 +76,8 @@ def plan_command(
         found = plan_fleet(fleet, time_limit_s=time_limit)
         if regret and found.placement is not None:
             found = replace(found, candidates=least_regret(fleet, time_limit_s=time_limit))
+        if migration:
+            found = replace(found, unbound=without_migration(found, time_limit_s=time_limit))
     if as_json:
         say_json(planned.plan_json(found))
     elif output is None:

@@ -25,12 +25,21 @@ from vmodel.plan.options import catalogue
 from vmodel.plan.placement import Problem, solve
 from vmodel.plan.pricing import Kind
 from vmodel.plan.records import Catalogue, Group, Placement, Refusal
+from vmodel.plan.refuse import MIGRATION
 from vmodel.plan.room import Room, Wants, without_adapter
 from vmodel.plan.today import Measured, running_kinds, used_up
 
 TIME_LIMIT_S = 60.0
 STRICTER = 0.9  # limits of classes that miss their objective among their neighbours, per round
 ROUNDS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unbound:
+    """The same fleet when no class has to be able to migrate: what migration costs, and which paths it rules out."""
+
+    cost: float | None  # None: infeasible all the same
+    paths: Mapping[str, str]  # class -> its path then, where that is another one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +56,7 @@ class Plan:
     standings: tuple[Standing, ...] = ()
     bottleneck: Bottleneck | None = None
     chance: Chance | None = None
+    unbound: Unbound | None = None
     candidates: tuple[Candidate, ...] = ()
     measured: tuple[Measured, ...] = ()
     notes: tuple[str, ...] = ()
@@ -219,6 +229,33 @@ def least_regret(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> tuple[C
     return tuple(sorted(out, key=lambda c: (c.mean_regret, c.quantile)))
 
 
+def without_migration(found: Plan, *, time_limit_s: float = TIME_LIMIT_S) -> Unbound:
+    """Plan the fleet of a plan again with every must_migrate dropped."""
+    free = plan_fleet(_unbound(found.fleet), time_limit_s=time_limit_s)
+    if free.placement is None:
+        return Unbound(cost=None, paths={})
+    now = {}
+    if found.placement is not None:
+        now = {found.known.options[o].vm.name: found.known.options[o].path for o in found.placement.chosen}
+    then = {free.known.options[o].vm.name: free.known.options[o].path for o in free.placement.chosen}
+    moved = {name: path for name, path in then.items() if now.get(name) != path}
+    return Unbound(cost=free.placement.cost, paths=moved)
+
+
+def _unbound(fleet: Fleet) -> Fleet:
+    return fleet.model_copy(update={"vm": tuple(vm.model_copy(update={"must_migrate": False}) for vm in fleet.vm)})
+
+
+def _free_path(known: Catalogue, c: int) -> str | None:
+    """The path that a class could take if it did not have to migrate; None where that would not help."""
+    vm = known.fleet.vm[c]
+    if not vm.must_migrate:
+        return None
+    alone = known.fleet.model_copy(update={"vm": (vm,), "running": ()})
+    found = catalogue(_unbound(alone))
+    return found.options[0].path if found.options else None
+
+
 def _standing(wants: Wants, rooms: Sequence[Room]) -> Wants:
     """Limits with zero where a reduced host does not hold a single VM."""
     limits = wants.limits.copy()
@@ -235,17 +272,21 @@ def _classes_without(known: Catalogue, wants: Wants, when: str = "") -> list[Ref
     for c, vm in enumerate(known.fleet.vm):
         if not ((wants.vm == c) & (wants.limits.max(axis=1, initial=0.0) > 0)).any():
             reasons = [r for r in known.refusals if r.what == vm.name]
-            nearest = min(reasons, key=lambda r: len(r.conflict), default=None)
+            nearest = min((r for r in reasons if r.resource != MIGRATION), key=lambda r: len(r.conflict), default=None)
+            free = None if when else _free_path(known, c)
+            changes = [nearest.change] if nearest is not None else []
+            if free is not None:
+                changes.append(f"must_migrate = false, which leaves {free}")
             out.append(
                 Refusal(
                     what=vm.name,
                     path=None,
-                    resource=nearest.resource if nearest and not when else "adapters",
+                    resource=(nearest.resource if nearest else MIGRATION) if not when else "adapters",
                     needed=nearest.needed if nearest and not when else 1.0,
                     available=nearest.available if nearest and not when else 0.0,
                     unit=nearest.unit if nearest and not when else "",
                     conflict=_joined(reasons) if not when else ("rules.n_minus_1", "nics"),
-                    change=nearest.change if nearest and not when else "host types with one more adapter",
+                    change="; or ".join(changes) if changes and not when else "host types with one more adapter",
                     because=f"none of its paths is left{' ' + when if when else ''}",
                 )
             )

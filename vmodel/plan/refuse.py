@@ -26,6 +26,7 @@ from vmodel.units import format_bytes, format_rate, format_seconds
 LATENCY, RATE, CONFIDENCE, VCPUS, MEMORY_SIZE, FUNCTIONS = (
     "latency", "rate", "confidence", "vcpus", "memory", "NIC functions of the host types",
 )  # fmt: skip
+MIGRATION = "live migration"
 REQUIREMENTS = (LATENCY, RATE, CONFIDENCE, VCPUS, MEMORY_SIZE, FUNCTIONS)
 SEARCH = tuple(float(x) for x in np.geomspace(1e-3, 1.0, 25))  # shares of the rate at which a smaller one is sought
 KEPT_DIGITS = 4
@@ -39,7 +40,7 @@ def refuse_path(vm: VmClass, path: str) -> Refusal | None:
         return Refusal(
             what=vm.name,
             path=path,
-            resource="live migration",
+            resource=MIGRATION,
             needed=1.0,
             available=0.0,
             unit="",

@@ -151,6 +151,9 @@ def plan_json(p: Plan) -> dict[str, Any]:
             "classes": {name: _number(x) for name, x in p.chance.per_class.items()},
             "hosts_short": _number(p.chance.short),
         },
+        "without_migration": None
+        if p.unbound is None
+        else {"cost": _number(p.unbound.cost), "paths": dict(p.unbound.paths)},
         "candidates": [
             {
                 "demand_quantile": c.quantile,
@@ -310,7 +313,7 @@ def plan_lines(p: Plan) -> list[str]:
         rest = [r for r in p.refusals if r.path is not None]
         if rest:
             lines += ["", "refused paths:", *refusal_lines(rest)]
-        return lines
+        return [*lines, *migration_lines(p)]
     lines += ["", *_summary(p), "", *aligned(_class_rows(p), CLASS_HEADS, "lrllrrr")]
     rows = _placement_rows(p)
     lines += ["", *aligned([_wide(r) for r in rows[:SHOWN_PATTERNS]], PLACE_HEADS, "lr")]
@@ -384,12 +387,28 @@ def _prospects(p: Plan) -> list[str]:
             f"demand            every objective holds in {format_share(p.chance.plan)} of {p.chance.draws} draws "
             f"(least: {worst}, {format_share(p.chance.per_class[worst])})"
         )
+    lines += migration_lines(p)
     for c in p.candidates:
         lines.append(
             f"  made for {format_share(c.quantile)} of demand: {c.hosts} hosts, cost {c.cost:.6g}, holds in "
             f"{format_share(c.chance)}, mean regret {c.mean_regret:.4g} (95 %: {c.worst_regret:.4g})"
         )
     return lines
+
+
+def migration_lines(p: Plan) -> list[str]:
+    """What must_migrate costs."""
+    if p.unbound is None:
+        return []
+    if p.unbound.cost is None:
+        return ["migration         the fleet cannot stand without it either"]
+    paths = ", ".join(f"{name} on {path}" for name, path in p.unbound.paths.items()) or "no path changes"
+    if p.placement is None:
+        return [f"migration         without it the fleet stands at {p.unbound.cost:.6g}: {paths}"]
+    less = p.placement.cost - p.unbound.cost
+    return [
+        f"migration         costs {less:.6g} of {p.placement.cost:.6g} ({p.fleet.rules.minimise}); without it: {paths}"
+    ]
 
 
 def plan_markdown(p: Plan, hands: Mapping[str, Sequence[str]]) -> str:
