@@ -19,7 +19,7 @@ ROUNDS = 400
 COPIES = 12  # disturbed fillings for each kind and level
 PAYS = 1e-7  # relative to the price of a host
 CLOSE = 5e-4  # gap between programme and bound at which the patterns suffice
-WORTH = 1e-4  # a pattern that pays less than this share of a host is left out, and counted in the bound
+WORTH = 3e-4  # a pattern that pays less than this share of a host is left out, and counted in the bound
 MISSING = 4096.0  # price of a VM that has no place, in hosts
 NEW_PER_KIND = 6
 

@@ -17,7 +17,7 @@ from vmodel.plan.pricing import Kind, Market
 from vmodel.plan.records import Group, Placement
 from vmodel.plan.respond import Array
 from vmodel.plan.room import Wants, keep
-from vmodel.plan.whole import Answer, dive
+from vmodel.plan.whole import Answer, dive, polish
 
 WORSE = 1e-3  # a choice of options that costs so much more than free choice is looked at again
 SWAPS = 12
@@ -45,7 +45,8 @@ def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, F
     if free.missing.max(initial=0.0) > TINY * max(1.0, float(problem.demand.sum())):
         return None, free
     chosen, fixed, kept = _fix(problem, free, until)
-    answers = [a for a in (dive(kept, fixed),) if a is not None]
+    dived = dive(kept, fixed)
+    answers = [] if dived is None else [polish(kept, replace(fixed, bound=free.bound), dived)]
     by_hand = [_by_hand(problem, list(some)) for some in sorted({tuple(chosen), tuple(_cheapest(problem))})]
     answers += [a for a in by_hand if a is not None]
     first_fit_cost = min((a[0] for a in by_hand if a is not None), default=float("inf"))

@@ -13,8 +13,9 @@ from vmodel.plan.respond import Array
 
 TINY = 1e-9
 REFRESHES = 3  # rounds of new patterns for what is left, after each step down
-FEW = 40.0  # hosts that are left to the integer programme at the end
-ENOUGH = 2.0
+FEW = 60.0  # hosts that are left to the integer programme at the end
+ENOUGH = 1.5
+POLISHES, FRESH, GOOD, SEED = 4, 24, 1.9e-3, 1  # rounds, hosts placed anew in each, gap that is good enough
 LAST_NODES, LAST_GAP = 300, 1e-3
 
 Answer = tuple[float, tuple[Group, ...], Sequence[int]]
@@ -71,6 +72,50 @@ def dive(market: Market, found: Found) -> Answer | None:
                 m = most[pattern.kind]
                 most[pattern.kind] = None if m is None else m - int(n)
     return _trimmed(market, patterns, np.array([hosts[i] for i in range(len(patterns))], dtype=int))
+
+
+def polish(market: Market, found: Found, answer: Answer) -> Answer:
+    """Place the most wasteful hosts anew, together with some others, while that is worth it.
+
+    What a host wastes is its cost less the worth of its VMs at the prices of the programme: all waste together is what
+    the answer costs above the bound.  Hosts that run already are left as they are.
+    """
+    if any(kind.today is not None or kind.most is not None for kind in market.kinds):
+        return answer
+    unit = max(kind.cost for kind in market.kinds)
+    prices = programme(market, found.patterns, unit * MISSING)
+    kind_of = {id(kind.room): kind for kind in market.kinds}
+    random = np.random.default_rng(SEED)
+    for _ in range(POLISHES):
+        cost, groups, chosen = answer
+        if cost - found.bound <= max(unit, GOOD * cost):
+            break
+        hosts = [(g.room, g.counts) for g in groups for _ in range(g.hosts)]
+        waste = np.array(
+            [kind_of[id(r)].cost - float(prices.vm @ market.per_class(c)) for r, c in hosts]
+        ) + random.normal(0.0, TINY * unit, len(hosts))
+        order = np.argsort(-waste)
+        worst, rest = order[: FRESH // 2], order[FRESH // 2 :]
+        taken = {int(i) for i in (*worst, *random.choice(rest, min(FRESH // 2, len(rest)), replace=False))}
+        some = np.zeros(market.classes)
+        for i in taken:
+            some += market.per_class(hosts[i][1])
+        before = sum(kind_of[id(hosts[i][0])].cost for i in taken)
+        again = dive(Market(market.kinds, market.wants, some), found)
+        if again is not None and again[0] < before - TINY * unit:
+            kept = [Group(room=r, hosts=1, counts=c) for i, (r, c) in enumerate(hosts) if i not in taken]
+            answer = (cost - before + again[0], _merged([*kept, *again[1]]), chosen)
+    return answer
+
+
+def _merged(groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Equal hosts as one group."""
+    found: dict[tuple[int, bytes], Group] = {}
+    for g in groups:
+        key = (id(g.room), g.counts.tobytes())
+        known = found.get(key)
+        found[key] = g if known is None else replace(known, hosts=known.hosts + g.hosts)
+    return tuple(found.values())
 
 
 def _integer(market: Market, patterns: Sequence[Pattern], prices: Prices) -> Array | None:
