@@ -23,6 +23,8 @@ VARIANTS = (  # settings that bring stages to life which sleep by default
     {"tso": False, "gro": False, "scatter_gather": False},
     {"posted_interrupts": True, "irq_affinity": True},
     {"size": 100_000},
+    {"send_zero_copy": True, "iommu": True, "routes": 1000, "nat": True, "tx_flood": True},
+    {"queues": 4, "flows": 64, "vcpus": 4, "vms": 2, "ring_size": 1024, "forwards": True},
 )
 
 

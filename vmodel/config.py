@@ -304,7 +304,7 @@ def _path_defaults(profile: Profile, path: str) -> Mapping[str, Any]:
 
 
 def _default_peer(end: tables.Endpoint, topology: str) -> str:
-    if topology == "host-vm":
+    if topology == "host-vm" or end.place == "host":
         return end.host_peer
     if topology == "cross-host-vm":
         return "native"

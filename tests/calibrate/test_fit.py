@@ -17,7 +17,7 @@ from vmodel.errors import FitError
 from vmodel.library.profile import profile
 from vmodel.solve.ask import predict
 
-STUDIES = {study.name: study for study in load()}
+STUDIES = {study.name: study for study in load(public=True) if study.shipped}
 
 
 def row(number, value, *, size, path="virtio-vhost", workload="rr", metric="latency_us", series="s"):

@@ -109,7 +109,7 @@ def test_mixed_peers_meet_at_the_adapter_with_an_uplink_for_the_one_that_does_no
 def test_macvtap_and_a_switch_have_uplinks_of_their_own():
     assert stages(joined(end("macvtap-vhost"), end("native", host=1, label="b"))).count("macvtap") == 1
     found = stages(joined(end("vhost-user"), end("native", host=1, label="b")))
-    assert "poll_mode_send" in found and "bridge" not in found[: found.index("wire")]
+    assert "pmd_nic_send" in found and "bridge" not in found[: found.index("wire")]
 
 
 def test_one_poll_mode_core_serves_both_guests_of_a_host():

@@ -19,6 +19,7 @@ CONTEXTS = (  # what else must be set for a knob to matter: queues need flows, a
     {"zero_copy_rx": True},
     {"dedicated_nic": True},
     {"load": 1e5},
+    {"tx_flood": True},
     {"device": "virtio_coal", "adaptive_rx": False, "rx_usecs": 50, "rx_frames": 64},
 )
 NUMBERS = (200, 7, 1, 2, 50, 1000, 9000)

@@ -34,6 +34,7 @@ def contexts():
     yield from (dict(v, **extra) for v in VARIANTS for extra in ({}, {"direct": 1.0, "merges": 0.0}, {"nodelay": True}))
     yield {"polls": 0.5}
     yield {"dma_engine": True}
+    yield {"send_zero_copy": True, "iommu": True, "routes": 1000, "nat": True, "tx_flood": True, "queues": 4}
     yield {"batch": 1, "core_sharing": True, "event_idx": False}
 
 

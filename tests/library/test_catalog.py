@@ -43,6 +43,7 @@ def test_every_reference_is_cited_somewhere():
     used |= {key for prior in tables.priors().values() for key in prior.cites}
     formulas = "".join(path.read_text(encoding="utf-8") for path in Path("vmodel/solve").glob("*.py"))
     used |= {key for key in tables.references() if key in formulas}
+    used |= {folder.name for folder in Path("calibration").iterdir()}
     assert set(tables.references()) <= used
 
 

@@ -7,7 +7,8 @@ from vmodel.config import scenario
 from vmodel.library import tables
 from vmodel.solve.compare import compare
 from vmodel.solve.explain import active_knobs, bibliography, effects, explain, idle_settings, source, workloads_of
-from vmodel.solve.formula import closed_form, formula_sheet
+from vmodel.solve.formula import closed_form
+from vmodel.solve.sheet import formula_sheet
 
 SPECIAL = [
     {"path": "vf", "rx_usecs": 10},
@@ -54,8 +55,11 @@ def test_the_written_function_computes_special_cases(settings):
 
 def test_the_written_function_takes_other_values():
     p = vmodel.predict(path="vf", rx_usecs=10)
-    other = vmodel.predict(path="vf", rx_usecs=10, size=9000, mtu=4000, vcpu_wake_s=2e-5, tso=False)
-    assert evaluated(p, size=9000, mtu=4000, vcpu_wake_s=2e-5, tso=0) == pytest.approx(other.latency_s, rel=1e-9)
+    other = vmodel.predict(path="vf", rx_usecs=10, size=9000, mtu=4000, vcpu_wake_s=2e-5)
+    assert evaluated(p, size=9000, mtu=4000, vcpu_wake_s=2e-5) == pytest.approx(other.latency_s, rel=1e-9)
+    pieces = vmodel.predict(path="vf", rx_usecs=10, size=100_000, tso=False)
+    other = vmodel.predict(path="vf", rx_usecs=10, size=50_000, nic_reap_s=9e-6, tso=False)
+    assert evaluated(pieces, size=50_000, nic_reap_s=9e-6) == pytest.approx(other.latency_s, rel=1e-9)
 
 
 def test_the_closed_form_ends_at_the_answer_and_defines_what_it_uses():

@@ -44,7 +44,7 @@ def nearest_row(rows: Sequence[Observation], folds: Sequence[Fold]) -> Array:
     logs = np.log([r.value for r in rows])
     out = np.full(len(rows), np.nan)
     for left, kept in folds:
-        for i in left:
+        for i in left if kept else ():
             same = [j for j in kept if metric[j] == metric[i]] or list(kept)
             distance = np.abs(scaled[same] - scaled[i]).sum(axis=1)
             out[i] = logs[same[int(np.argmin(distance))]]

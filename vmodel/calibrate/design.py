@@ -16,7 +16,16 @@ from vmodel.solve.solver import solve
 from vmodel.units import BITS_PER_BYTE, BPS_PER_MBPS, US_PER_S
 
 Array = NDArray[np.float64]
-SCALAR_KNOBS = ("rx_usecs", "rx_frames", "adaptive_rx", "pf_rx_usecs", "in_flight", "socket_buffer_bytes", "ring_size")
+SCALAR_KNOBS = (
+    "rx_usecs",
+    "rx_frames",
+    "adaptive_rx",
+    "pf_rx_usecs",
+    "in_flight",
+    "socket_buffer_bytes",
+    "ring_size",
+    "overlap",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

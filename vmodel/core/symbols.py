@@ -22,6 +22,7 @@ KNOB_WORDS: Mapping[str, str] = {
     "tso": "",
     "gro": "",
     "nodelay": "",
+    "udp": "",
     "coalesce_writes": "",
     "scatter_gather": "",
     "batch": "",
@@ -32,6 +33,12 @@ KNOB_WORDS: Mapping[str, str] = {
     "event_idx": "",
     "zero_copy": "",
     "zero_copy_rx": "",
+    "send_zero_copy": "",
+    "iommu": "",
+    "smap": "",
+    "direct_metadata": "",
+    "packed_ring": "",
+    "in_order": "",
     "dma_engine": "",
     "posted_interrupts": "",
     "irq_affinity": "",
@@ -42,22 +49,37 @@ KNOB_WORDS: Mapping[str, str] = {
     "worker_poll": "",
     "numa_local": "",
     "core_sharing": "",
+    "chain": "",
+    "vms": "",
+    "routes": "",
+    "ring_entries": "",
+    "queue_count": "",
     "merges": "",
+    "fills": "",
+    "joins": "",
+    "kick_packets": "",
+    "tx_flood": "",
+    "packet_weight": "",
+    "direct_tap": "",
     "direct": "",
     "header_bytes": "B",
     "timestamp_bytes": "B",
+    "datagram_saving_bytes": "B",
     "frame_bytes": "B",
     "gap_bytes": "B",
     "bridged": "",
+    "nat": "",
 }
 
 # what one message becomes on its way, per direction
 TRAFFIC_WORDS: Mapping[str, str] = {
     "bytes": "B",  # payload of one message
+    "tcp": "",  # whether TCP carries it
     "segments": "",  # units the stack hands to a device, per message
     "packets": "",  # frames on the wire, per message
     "stack_units": "",  # units the sending stack works on (segments with TSO, packets without)
     "receive_units": "",  # units the receiving stack works on (segments with GRO, packets without)
+    "delivered": "",  # units that a guest takes from its ring: segments of its host, frames of a poll-mode switch
     "tap_units": "",  # units that cross a tap of the user-space device model
     "wire_bytes": "B",  # bytes that occupy the wire, preamble and gap included
     "cold_bytes": "B",  # bytes of a message on the first page of a send or receive call

@@ -12,9 +12,17 @@ CPU = "cpu"
 COPY = {"cold_copy_bytes_s": "B/s", "copy_bytes_s": "B/s"}
 
 
+USER_COPY = {**COPY, "memory_copy_bytes_s": "B/s", "cache_bytes": "B"}
+
+
 def copy_seconds(cold: Expr, total: Expr, p: Words) -> Expr:
     """Time of a copy: the first page misses every line, the rest streams behind the prefetcher."""
     return cold / p.cold_copy_bytes_s + (total - cold) / p.copy_bytes_s
+
+
+def uncached_seconds(w: Words, p: Words) -> Expr:
+    """Time that a long message waits for memory: the share of it that no cache holds is n / (n + cache)."""
+    return w.bytes**2 / (w.bytes + p.cache_bytes) / p.memory_copy_bytes_s
 
 
 @stage(occupies=CPU, uses={"send_call_s": "s"}, cites=("dykman2007", "garzarella2019"))
@@ -23,28 +31,37 @@ def app_send(w: Words, p: Words) -> Expr:
     return p.send_call_s
 
 
-@stage(occupies=CPU, uses=COPY, cites=("ahern2011", "garzarella2019"))
+@stage(occupies=CPU, uses=USER_COPY, cites=("ahern2011", "garzarella2019", "virtink2023"))
 def copy_send(w: Words, p: Words) -> Cost:
-    """The socket layer copies the message from user space into kernel buffers."""
-    return Cost(seconds=copy_seconds(w.cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes)
+    """The socket layer copies the message from user space into kernel buffers, unless it is sent from its own pages."""
+    copied = 1 - w.send_zero_copy
+    seconds = copy_seconds(w.cold_bytes, w.bytes, p) + uncached_seconds(w, p)
+    return Cost(seconds=copied * seconds, bus_bytes=2 * w.bytes * copied)
 
 
-@stage(occupies=CPU, uses={"stack_segment_s": "s"}, cites=("dykman2007",))
+@stage(occupies=CPU, uses={"pin_call_s": "s", "zero_copy_pin_s": "s"}, cites=("filippov2025a",))
+def pin_send(w: Words, p: Words) -> Expr:
+    """A send without a copy pins each page of the message and reports later that the pages are free again."""
+    return w.send_zero_copy * (p.pin_call_s + w.bytes / w.page_bytes * p.zero_copy_pin_s)
+
+
+@stage(occupies=CPU, uses={"stack_segment_s": "s", "tcp_s": "s"}, cites=("dykman2007", "virtink2023"))
 def stack_send(w: Words, p: Words) -> Expr:
     """The stack builds headers for each unit it hands down: a segment with TSO, a packet without."""
-    return w.stack_units * p.stack_segment_s
+    return w.stack_units * (p.stack_segment_s + w.tcp * p.tcp_s)
 
 
-@stage(occupies=CPU, uses={"stack_receive_s": "s"}, cites=("dykman2007",))
+@stage(occupies=CPU, uses={"stack_receive_s": "s", "tcp_s": "s"}, cites=("dykman2007", "virtink2023"))
 def stack_receive(w: Words, p: Words) -> Expr:
     """The stack takes each received unit through IP and TCP: a segment with GRO, a packet without."""
-    return w.receive_units * p.stack_receive_s
+    return w.receive_units * (p.stack_receive_s + w.tcp * p.tcp_s)
 
 
-@stage(occupies=CPU, uses=COPY, cites=("ahern2011",))
+@stage(occupies=CPU, uses=USER_COPY, cites=("ahern2011", "virtink2023"))
 def copy_receive(w: Words, p: Words) -> Cost:
     """The socket layer copies the message from kernel buffers to user space; each segment starts on a cold page."""
-    return Cost(seconds=copy_seconds(w.segment_cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes)
+    seconds = copy_seconds(w.segment_cold_bytes, w.bytes, p) + uncached_seconds(w, p)
+    return Cost(seconds=seconds, bus_bytes=2 * w.bytes)
 
 
 @stage(occupies=None, uses={"process_wake_s": "s"}, when="idle", variability=0.5, cites=("dykman2007",))
@@ -107,6 +124,19 @@ def poll_mode_receive(w: Words, p: Words) -> Expr:
     return w.packets * p.poll_mode_packet_s
 
 
+@stage(occupies=CPU, uses={"virtio_frame_s": "s"}, spins=True, cites=("cnftestbed2018a",))
+def virtio_frame(w: Words, p: Words) -> Expr:
+    """A poll-mode virtio driver in the guest fills or empties the descriptor of each frame."""
+    return w.packets * p.virtio_frame_s
+
+
+@stage(occupies=CPU, uses={"memif_s": "s", **COPY}, spins=True, cites=("cnftestbed2018a",))
+def memif_frame(w: Words, p: Words) -> Cost:
+    """A function at a shared-memory interface takes or copies each frame on its own processor."""
+    seconds = w.packets * p.memif_s + copy_seconds(w.segment_cold_bytes, w.bytes, p)
+    return Cost(seconds=seconds, bus_bytes=2 * w.bytes)
+
+
 @stage(occupies=CPU, uses={"exit_s": "s"}, cites=("ahern2011", "dykman2007"))
 def kick(w: Words, p: Words) -> Expr:
     """The guest leaves to the hypervisor to tell the back end that work waits."""
@@ -140,6 +170,7 @@ def vcpu_wake(w: Words, p: Words) -> Expr:
 STAGES: tuple[Stage, ...] = (
     app_send,
     copy_send,
+    pin_send,
     stack_send,
     stack_receive,
     copy_receive,
@@ -153,6 +184,8 @@ STAGES: tuple[Stage, ...] = (
     xdp_program,
     poll_mode_send,
     poll_mode_receive,
+    virtio_frame,
+    memif_frame,
     kick,
     interrupt_injection,
     guest_interrupt,

@@ -1,6 +1,6 @@
 """Stages in the host between the virtual and the physical NIC: tap, bridge, macvtap, softirq, emulated devices."""
 
-from sympy import Expr
+from sympy import Expr, Min
 
 from vmodel.core.stage import Cost, Stage, stage
 from vmodel.core.symbols import Words
@@ -40,16 +40,16 @@ def macvtap(w: Words, p: Words) -> Expr:
     return w.segments * p.macvtap_s
 
 
-@stage(occupies=SOFTIRQ, uses={"bridge_s": "s"}, cites=("ahern2011",))
+@stage(occupies=SOFTIRQ, uses={"bridge_s": "s", "nat_s": "s"}, cites=("ahern2011", "virtink2023"))
 def bridge(w: Words, p: Words) -> Expr:
-    """The bridge looks up each packet's address and passes it on."""
-    return w.bridged * w.segments * p.bridge_s
+    """The bridge looks up each packet's address and passes it on; a host that translates addresses rewrites it."""
+    return w.segments * (w.bridged * p.bridge_s + w.nat * p.nat_s)
 
 
-@stage(occupies=SOFTIRQ, uses={"softirq_s": "s"}, cites=("ahern2011",))
+@stage(occupies=SOFTIRQ, uses={"softirq_s": "s", "frame_join_s": "s"}, cites=("ahern2011",))
 def host_softirq(w: Words, p: Words) -> Expr:
-    """The host's softirq takes each received unit from the NIC's ring."""
-    return w.receive_units * p.softirq_s
+    """The host's softirq takes each frame from the NIC's ring, joins it to its segment and hands the segment on."""
+    return w.receive_units * p.softirq_s + w.packets * p.frame_join_s
 
 
 @stage(occupies=SOFTIRQ, uses={"host_interrupt_s": "s"}, cites=("ahern2011",))
@@ -88,10 +88,51 @@ def nic_post(w: Words, p: Words) -> Expr:
     return w.stack_units * p.nic_post_s
 
 
-@stage(occupies=CPU, uses={"nic_reap_s": "s"}, cites=("ahern2011",))
+@stage(occupies=CPU, uses={"nic_reap_s": "s", "frame_join_s": "s"}, cites=("ahern2011",))
 def nic_reap(w: Words, p: Words) -> Expr:
-    """The driver takes each received unit from the ring of its own NIC function."""
-    return w.receive_units * p.nic_reap_s
+    """The driver takes each frame from the ring of its own NIC function and joins it to its segment."""
+    return w.receive_units * p.nic_reap_s + w.packets * w.gro * p.frame_join_s
+
+
+@stage(occupies=CPU, uses={"dma_map_s": "s"}, cites=("filippov2025a",))
+def dma_map(w: Words, p: Words) -> Expr:
+    """The driver maps each page for the NIC's IOMMU and takes the mapping back."""
+    return w.iommu * (w.stack_units + w.further_buffers) * p.dma_map_s
+
+
+@stage(occupies=CPU, uses={"ip_forward_s": "s"}, cites=("hoiland2018",))
+def ip_forward(w: Words, p: Words) -> Expr:
+    """The kernel makes a buffer of each frame and takes it through the IP layer to the other interface."""
+    return w.packets * p.ip_forward_s
+
+
+@stage(occupies=CPU, uses={"route_s": "s", "route_miss_s": "s", "cached_routes": ""}, cites=("hoiland2018",))
+def route_lookup(w: Words, p: Words) -> Expr:
+    """A forwarding host looks each frame's route up; what of a large table no cache holds comes from memory."""
+    missed = w.routes / (w.routes + p.cached_routes)
+    return w.packets * (Min(w.routes, 1, evaluate=False) * p.route_s + missed * p.route_miss_s)
+
+
+@stage(occupies=CPU, uses={"driver_frame_s": "s"}, cites=("hoiland2018",))
+def driver_frame(w: Words, p: Words) -> Expr:
+    """The driver reads or writes the descriptor of each frame, and no socket buffer is made."""
+    return w.packets * p.driver_frame_s
+
+
+@stage(occupies=CPU, uses={"xdp_redirect_s": "s"}, cites=("hoiland2018",))
+def xdp_redirect(w: Words, p: Words) -> Expr:
+    """The driver hands each frame of an XDP program to the transmit ring of an interface."""
+    return w.packets * p.xdp_redirect_s
+
+
+@stage(occupies=CPU, uses={"io_miss_s": "s", "io_cache_entries": ""}, cites=("hoiland2018",))
+def io_cache_miss(w: Words, p: Words) -> Expr:
+    """Frames that the NIC wrote come from memory when all rings together exceed the cache's part for devices.
+
+    Buffers are reused in turn, so a ring a little too large misses nearly always: the share is steep, x^4 / (1 + x^4).
+    """
+    over = (w.ring_entries * w.queue_count / p.io_cache_entries) ** 4
+    return w.packets * p.io_miss_s * over / (1 + over)
 
 
 @stage(occupies=CPU, uses={"end_interrupt_s": "s"}, cites=("ahern2011",))
@@ -176,6 +217,12 @@ STAGES: tuple[Stage, ...] = (
     forward_send,
     nic_post,
     nic_reap,
+    dma_map,
+    driver_frame,
+    ip_forward,
+    route_lookup,
+    xdp_redirect,
+    io_cache_miss,
     end_interrupt,
     rtl8029_receive,
     rtl8029_send,

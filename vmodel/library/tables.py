@@ -102,7 +102,7 @@ def endpoint_of(name: str, body: Mapping[str, Any]) -> Endpoint:
         public="path" in body,
         topologies=topologies,
         topology=path.get("topology", topologies[0] if topologies else ""),
-        host_peer=path.get("host_peer", "native"),
+        host_peer=path.get("host_peer", "native" if guest else name),
         workload=path.get("workload", "rr"),
         best=path.get("best", "generic"),
         defaults=path.get("defaults", {}),

@@ -11,21 +11,32 @@ from vmodel.core.stage import Traffic, traffic
 from vmodel.core.symbols import Words
 
 
-def _mss(k: Words) -> Expr:
-    """Payload of one full packet: mtu - headers - time stamps."""
-    return k.mtu_bytes - k.header_bytes - k.timestamp_bytes * k.timestamps
+def packet_payload(k: Words) -> Expr:
+    """Payload of one full packet: mtu - headers - time stamps; a datagram has shorter headers and no stamp."""
+    return k.mtu_bytes - _network_headers(k)
+
+
+def _network_headers(k: Words) -> Expr:
+    """Bytes of IP and transport headers in each packet."""
+    stamps = k.timestamp_bytes * k.timestamps * (1 - k.udp)
+    return k.header_bytes - k.datagram_saving_bytes * k.udp + stamps
 
 
 def _headers(k: Words) -> Expr:
     """Bytes that each packet of a byte stream adds to its payload: IP, TCP, time stamps, Ethernet."""
-    return k.header_bytes + k.timestamp_bytes * k.timestamps + k.frame_bytes
+    return _network_headers(k) + k.frame_bytes
+
+
+def offload(k: Words) -> Expr:
+    """Whether the stack hands down segments of many packets."""
+    return k.tso * (1 - k.udp)
 
 
 def _limit(k: Words) -> Expr:
     """Most payload the stack hands to a device at once: whole packets up to the GSO limit with TSO, else one packet."""
-    mss = _mss(k)
+    mss = packet_payload(k)
     whole = Max(1, floor(k.segment_limit_bytes / mss), evaluate=False)
-    return mss * (k.tso * whole + 1 - k.tso)
+    return mss * (offload(k) * whole + 1 - offload(k))
 
 
 def _vsock_packet(k: Words) -> Expr:
@@ -53,16 +64,28 @@ def _vsock(k: Words) -> dict[str, Expr]:
 
 
 def _counts(
-    k: Words, *, overhead: Expr, packets: Expr, segments: Expr, kicks: Expr, interrupts: Expr, taken: Expr, ahead: Expr
+    k: Words,
+    *,
+    tcp: Expr,
+    overhead: Expr,
+    packets: Expr,
+    segments: Expr,
+    kicks: Expr,
+    interrupts: Expr,
+    taken: Expr,
+    ahead: Expr,
 ) -> Mapping[str, Expr]:
     size = k.size_bytes
     return {
         "bytes": size,
+        "tcp": tcp,
         "segments": segments,
         "packets": packets,
-        "stack_units": k.tso * segments + (1 - k.tso) * packets,
+        "stack_units": offload(k) * segments + (1 - offload(k)) * packets,
         "receive_units": k.gro * Min(segments, packets, evaluate=False)
         + (1 - k.gro) * (k.direct * segments + (1 - k.direct) * packets),
+        "delivered": k.direct * segments
+        + (1 - k.direct) * (k.joins * k.gro * Min(segments, packets, evaluate=False) + (1 - k.joins * k.gro) * packets),
         "tap_units": k.scatter_gather * segments + (1 - k.scatter_gather) * packets,
         "wire_bytes": size + packets * (overhead + k.gap_bytes),
         "cold_bytes": Min(size, k.page_bytes, evaluate=False),
@@ -80,10 +103,11 @@ def _counts(
 @traffic
 def rr(k: Words) -> Mapping[str, Expr]:
     """One message at a time: every message is cut by itself, and notifies each side once."""
-    packets = ceiling(k.size_bytes / _mss(k))
+    packets = ceiling(k.size_bytes / packet_payload(k))
     segments = ceiling(k.size_bytes / _limit(k))
     return _counts(
         k,
+        tcp=1 - k.udp,
         overhead=_headers(k),
         packets=packets,
         segments=segments,
@@ -96,16 +120,22 @@ def rr(k: Words) -> Mapping[str, Expr]:
 
 @traffic
 def stream(k: Words) -> Mapping[str, Expr]:
-    """Bulk transfer: small writes fill packets unless TCP_NODELAY, and fill segments where the device is busy."""
+    """Bulk transfer: small writes fill packets unless TCP_NODELAY, and fill segments where the device is busy.
+
+    Where the device is never busy (`fills`) a packet leaves as soon as it is full, and a longer write by itself.
+    """
     size = k.size_bytes
-    packets = k.nodelay * ceiling(size / _mss(k)) + (1 - k.nodelay) * size / _mss(k)
-    merged = k.merges * (1 - k.nodelay)
-    whole = k.tso * ceiling(size / _limit(k)) + (1 - k.tso) * packets
+    joins = (1 - k.nodelay) * (1 - k.udp)
+    packets = (1 - joins) * ceiling(size / packet_payload(k)) + joins * size / packet_payload(k)
+    merged = k.merges * joins
+    filled = 1 - k.fills * joins + k.fills * joins * Min(1, size / packet_payload(k), evaluate=False)
+    whole = (offload(k) * ceiling(size / _limit(k)) + (1 - offload(k)) * packets) * filled
     segments = merged * size / _limit(k) + (1 - merged) * whole
     joined = k.coalesce_writes * Min(1, size / _vsock_packet(k), evaluate=False)
     noticed = joined + (1 - k.coalesce_writes) * Min(segments, 1, evaluate=False)
     return _counts(
         k,
+        tcp=1 - k.udp,
         overhead=_headers(k),
         packets=packets,
         segments=segments,
@@ -122,6 +152,7 @@ def packets(k: Words) -> Mapping[str, Expr]:
     frames = ceiling(k.size_bytes / (k.mtu_bytes + k.frame_bytes))
     return _counts(
         k,
+        tcp=Integer(0),
         overhead=Integer(0),
         packets=frames,
         segments=frames,

@@ -24,22 +24,53 @@ def _remote(w: Words, p: Words) -> Expr:
     return 1 + (1 - w.numa_local) * p.numa_penalty
 
 
+PMD = {"pmd_packet_s": "s", "used_entry_s": "s", "split_ring_s": "s", "numa_penalty": "", **COPY}
+
+
+def _pmd(units: Expr, w: Words, p: Words) -> Cost:
+    """What a poll-mode core pays for units through a guest's ring: descriptors, the entry given back, and the copy."""
+    given_back = (1 - w.in_order) * p.used_entry_s + (1 - w.packed_ring) * p.split_ring_s
+    copied = copy_seconds(w.segment_cold_bytes, w.bytes, p) * (1 - w.dma_engine)
+    seconds = units * (p.pmd_packet_s + given_back) + copied
+    return Cost(seconds=w.chain * seconds * _remote(w, p), bus_bytes=2 * w.chain * w.bytes)
+
+
 @stage(occupies=CPU, uses={"descriptor_post_s": "s"}, cites=("perezmartin2020",))
 def virtqueue_post(w: Words, p: Words) -> Expr:
     """The front-end driver makes descriptors for each segment and shows them in the ring."""
     return w.segments * p.descriptor_post_s
 
 
-@stage(occupies=CPU, uses={"descriptor_reap_s": "s"}, cites=("perezmartin2020",))
+@stage(occupies=CPU, uses={"descriptor_reap_s": "s", "frame_join_s": "s"}, cites=("perezmartin2020", "virtink2023"))
 def virtqueue_reap(w: Words, p: Words) -> Expr:
-    """The front-end driver takes used buffers from the ring and posts fresh ones."""
-    return w.segments * p.descriptor_reap_s
+    """The front-end driver takes used buffers from the ring, posts fresh ones, and joins frames that nobody joined."""
+    return w.delivered * (p.descriptor_reap_s + (1 - w.direct) * (1 - w.joins) * p.frame_join_s)
+
+
+@stage(occupies=CPU, uses={"kick_check_s": "s"}, cites=("xuan2021",))
+def kick_check(w: Words, p: Words) -> Expr:
+    """The driver of an AF_XDP sender shows its frames and looks whether the worker wants a kick."""
+    return w.packets / w.kick_packets * p.kick_check_s
 
 
 @stage(occupies=None, uses={"worker_wake_s": "s"}, when="idle", variability=0.5, cites=("ahern2011",))
 def worker_wake(w: Words, p: Words) -> Expr:
     """The scheduler wakes the vhost worker; a worker that polls its rings is awake."""
     return p.worker_wake_s * (1 - w.worker_poll)
+
+
+@stage(occupies=None, uses={"flood_packet_s": "s"}, when="idle", variability=0.5, cites=("zhang2018",))
+def turn_wait(w: Words, p: Words) -> Expr:
+    """A packet to a guest that floods its transmit ring waits for the worker's turn to end, half of one on average."""
+    return w.tx_flood * w.packet_weight / 2 * p.flood_packet_s
+
+
+@stage(
+    occupies=None, uses={"flood_packet_s": "s", "flood_depth": ""}, when="idle", variability=0.1, cites=("zhang2018",)
+)
+def ring_ahead(w: Words, p: Words) -> Expr:
+    """A packet of a guest that floods its transmit ring waits behind the ring and what is queued before it."""
+    return w.tx_flood * w.ring_entries * p.flood_depth * p.flood_packet_s
 
 
 @stage(
@@ -139,6 +170,20 @@ def vhost_copy_receive(w: Words, p: Words) -> Cost:
     return Cost(seconds=kept * (w.segments * p.receive_copy_call_s + _worker_copy(w, p)), bus_bytes=kept * 2 * w.bytes)
 
 
+@stage(occupies=WORKER, uses={"user_access_s": "s", "ring_metadata_s": "s"}, cites=("wang2019",))
+def vhost_user_access(w: Words, p: Words) -> Expr:
+    """The worker reads a ring's indices and two more words of guest memory for each segment; SMAP opens and closes
+    user memory for each access, and indices that are mapped into the kernel need neither."""
+    indices = 1 - w.direct_metadata
+    return w.segments * (w.smap * (indices + 2) * p.user_access_s + indices * p.ring_metadata_s)
+
+
+@stage(occupies=WORKER, uses={"used_entry_s": "s", "split_ring_s": "s"}, cites=("wang2025", "wang2019"))
+def vhost_give_back(w: Words, p: Words) -> Expr:
+    """The worker gives each buffer back: by an entry of its own unless in order, on more lines in a split ring."""
+    return w.segments * ((1 - w.in_order) * p.used_entry_s + (1 - w.packed_ring) * p.split_ring_s)
+
+
 @stage(occupies=WORKER, uses={"signal_s": "s"}, cites=("perezmartin2020", "lettieri2018"))
 def vhost_signal(w: Words, p: Words) -> Expr:
     """The worker raises the guest's interrupt."""
@@ -151,30 +196,41 @@ def event_check(w: Words, p: Words) -> Expr:
     return w.segments * w.event_idx * p.event_check_s
 
 
-@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", "numa_penalty": "", **COPY}, spins=True, cites=("dpdk2020",))
+@stage(occupies=POLL_CORE, uses=PMD, spins=True, cites=("dpdk2020", "cnftestbed2018a"))
 def pmd_dequeue(w: Words, p: Words) -> Cost:
-    """A poll-mode core takes each segment out of the guest's ring and copies it."""
-    return Cost(
-        seconds=(w.segments * p.pmd_packet_s + copy_seconds(w.segment_cold_bytes, w.bytes, p) * (1 - w.dma_engine))
-        * _remote(w, p),
-        bus_bytes=2 * w.bytes,
-    )
+    """A poll-mode core takes each segment out of the guest's ring and copies it, once for each function of a chain."""
+    return _pmd(w.segments, w, p)
 
 
-@stage(occupies=POLL_CORE, uses={"pmd_packet_s": "s", "numa_penalty": "", **COPY}, spins=True, cites=("dpdk2020",))
+@stage(occupies=POLL_CORE, uses=PMD, spins=True, cites=("dpdk2020", "cnftestbed2018a"))
 def pmd_enqueue(w: Words, p: Words) -> Cost:
-    """A poll-mode core copies each segment into the guest's ring."""
-    return Cost(
-        seconds=(w.segments * p.pmd_packet_s + copy_seconds(w.segment_cold_bytes, w.bytes, p) * (1 - w.dma_engine))
-        * _remote(w, p),
-        bus_bytes=2 * w.bytes,
-    )
+    """A poll-mode core copies what it has into the guest's ring: segments of a guest, frames of a NIC."""
+    return _pmd(w.delivered, w, p)
 
 
-@stage(occupies=POLL_CORE, uses={"pmd_turn_s": "s"}, cites=("dpdk2020",))
+@stage(occupies=POLL_CORE, uses={"pmd_turn_s": "s"}, cites=("dpdk2020", "cnftestbed2018a"))
 def pmd_switch(w: Words, p: Words) -> Expr:
-    """The poll-mode core looks after its other queues before it comes round, once a batch."""
-    return w.segments * p.pmd_turn_s / w.taken
+    """The poll-mode core comes round once a batch; several VMs divide a batch, so that each has more rounds."""
+    return w.segments * w.chain * w.vms * p.pmd_turn_s / w.taken
+
+
+@stage(occupies=POLL_CORE, uses={"pmd_nic_s": "s"}, spins=True, cites=("emmerich2015", "csit2017"))
+def pmd_nic_send(w: Words, p: Words) -> Expr:
+    """The poll-mode core of a switch posts each segment to the NIC."""
+    return w.stack_units * p.pmd_nic_s
+
+
+@stage(occupies=POLL_CORE, uses={"pmd_nic_s": "s"}, spins=True, cites=("emmerich2015", "csit2017"))
+def pmd_nic_receive(w: Words, p: Words) -> Expr:
+    """The poll-mode core of a switch takes each frame from the NIC; nobody joins frames there."""
+    return w.packets * p.pmd_nic_s
+
+
+@stage(occupies=POLL_CORE, uses={"memif_s": "s", **COPY}, spins=True, cites=("cnftestbed2018a",))
+def memif_copy(w: Words, p: Words) -> Cost:
+    """A poll-mode core copies each frame through a shared-memory interface, once for each function of a chain."""
+    seconds = w.segments * p.memif_s + copy_seconds(w.segment_cold_bytes, w.bytes, p)
+    return Cost(seconds=w.chain * seconds, bus_bytes=2 * w.chain * w.bytes)
 
 
 @stage(occupies="vDPA device", uses={"vdpa_packet_s": "s"}, cites=("perezmartin2020",))
@@ -216,7 +272,8 @@ def qemu_receive(w: Words, p: Words) -> Cost:
 @stage(occupies=IO_THREAD, uses=COPY, cites=("ahern2011",))
 def qemu_internal_copy(w: Words, p: Words) -> Cost:
     """The I/O thread copies from its own buffer into the guest's scatter list: the second copy of reception."""
-    return Cost(seconds=copy_seconds(w.segment_cold_bytes, w.bytes, p), bus_bytes=2 * w.bytes)
+    copied = 1 - w.direct_tap
+    return Cost(seconds=copied * copy_seconds(w.segment_cold_bytes, w.bytes, p), bus_bytes=2 * copied * w.bytes)
 
 
 @stage(occupies=BACK_CPU, uses={"event_channel_s": "s"}, cites=("dykman2007",))
@@ -270,7 +327,10 @@ def netfront(w: Words, p: Words) -> Expr:
 STAGES: tuple[Stage, ...] = (
     virtqueue_post,
     virtqueue_reap,
+    kick_check,
     worker_wake,
+    turn_wait,
+    ring_ahead,
     vhost_fetch_send,
     vhost_fetch_receive,
     vhost_translate,
@@ -280,11 +340,16 @@ STAGES: tuple[Stage, ...] = (
     vhost_copy_send,
     vhost_pin,
     vhost_copy_receive,
+    vhost_user_access,
+    vhost_give_back,
     vhost_signal,
     event_check,
     pmd_dequeue,
     pmd_enqueue,
     pmd_switch,
+    pmd_nic_send,
+    pmd_nic_receive,
+    memif_copy,
     vdpa_ring,
     io_thread_wake,
     qemu_send,

@@ -11,12 +11,18 @@ from vmodel.library import tables
 from vmodel.library.moderation import Moderation, devices, moderate
 from vmodel.library.profile import value_of
 from vmodel.solve import evaluate
-from vmodel.solve.dual import Dual, is_float
+from vmodel.solve.dual import Dual, is_float, larger
 from vmodel.solve.workloads import Leg
 from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, US_PER_S
 
 # What protocols fix: IP and TCP headers, TCP time stamps, Ethernet header with check sum, preamble and gap [bytes].
-PROTOCOL = {"header_bytes": 40.0, "timestamp_bytes": 12.0, "frame_bytes": 18.0, "gap_bytes": 20.0}
+PROTOCOL = {
+    "header_bytes": 40.0,
+    "datagram_saving_bytes": 12.0,  # UDP's header has 8 bytes, TCP's 20
+    "timestamp_bytes": 12.0,
+    "frame_bytes": 18.0,
+    "gap_bytes": 20.0,
+}
 ACKNOWLEDGEMENT_BYTES = 1.0  # an acknowledgement carries no payload; one byte keeps it a packet
 STEP_TOLERANCE = 1e-9  # a number this close to a whole step is that step
 POLLS = ("busy_poll", "halt_poll", "worker_poll")
@@ -68,9 +74,33 @@ def words(s: Scenario, way: Chain, polls: Mapping[str, Any], size: Any = None) -
     out.update(PROTOCOL)
     out.update(polls)
     out["link_bytes_s"] = knobs["link_gbps"] * BPS_PER_GBPS / BITS_PER_BYTE
-    out["merges"] = float(tables.endpoint(way.sender.name).merges)
+    out["fills"] = float(fills(way))
+    out["merges"] = float(tables.endpoint(way.sender.name).merges) * (1 - out["fills"])
     out["direct"] = float(way.direct)
+    out["joins"] = float(joins(way))
     return out
+
+
+def piece_bytes(words: Mapping[str, Any], way: Chain) -> Any:
+    """Bytes of a message that travel as one: a segment, a packet without segmentation, a packet of vsock."""
+    if way.sender.attach == "vsock":
+        return -larger(-words["rx_buffer_bytes"], -words["segment_limit_bytes"])
+    datagram, stamps = words["udp"], words["timestamp_bytes"] * words["timestamps"]
+    headers = words["header_bytes"] - words["datagram_saving_bytes"] * datagram + stamps * (1 - datagram)
+    payload = words["mtu_bytes"] - headers
+    offload = words["tso"] * (1 - datagram)
+    whole = larger(words["segment_limit_bytes"] // payload, 1.0 + 0.0 * payload)
+    return payload * (offload * whole + 1 - offload)
+
+
+def fills(way: Chain) -> bool:
+    """Whether the sender is never held back: a poll-mode switch on its own host empties its ring at once."""
+    return way.direct and way.sender.attach == "switch"
+
+
+def joins(way: Chain) -> bool:
+    """Whether a host kernel joins frames to segments before the receiver's ring; a poll-mode switch does not."""
+    return way.receiver.attach != "switch"
 
 
 def parameter_values(s: Scenario) -> dict[str, float]:

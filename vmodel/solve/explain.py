@@ -16,7 +16,8 @@ from vmodel.sources import Source
 from vmodel.units import format_bytes, format_seconds
 
 if TYPE_CHECKING:
-    from vmodel.solve.formula import ClosedForm, StageFormula
+    from vmodel.solve.formula import ClosedForm
+    from vmodel.solve.sheet import StageFormula
 
 SAME = 1e-9  # relative change below which two answers are the same
 MOST_STAGES = 4  # stages that a reason names
@@ -121,7 +122,8 @@ def explain(path: str, **settings: Any) -> Explanation:
 
 def explain_scenario(s: Scenario) -> Explanation:
     """Take the answer for a scenario apart."""
-    from vmodel.solve.formula import closed_form, formula_sheet  # sympy: only who explains pays for it
+    from vmodel.solve.formula import closed_form  # sympy: only who explains pays for it
+    from vmodel.solve.sheet import formula_sheet
 
     p = solver.predict(s)
     return Explanation(

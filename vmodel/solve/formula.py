@@ -6,17 +6,19 @@ a test evaluates the written function and compares.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 
 from vmodel.core.path import Chain, resource_titles
 from vmodel.core.records import Prediction, Scenario
+from vmodel.core.symbols import KNOB_WORDS, Words
 from vmodel.library import tables
 from vmodel.library.catalog import STAGES
-from vmodel.library.traffic import TRAFFIC
+from vmodel.library.traffic import TRAFFIC, offload, packet_payload
 from vmodel.solve import compose
 from vmodel.solve.compile import python
+from vmodel.solve.sheet import latex_name, latex_of, text_of
 from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, US_PER_S
 
 HELPERS = """from math import ceil, floor, sqrt
@@ -42,7 +44,14 @@ def closed_loop(requests, delay, *demands):
     return int(requests) / rate
 
 '''
-SHARED = {"vhost worker": "queues", "host softirq CPU": "queues", "guest vCPU": "vcpus"}
+SHARED = {
+    "vhost worker": "queues",
+    "host softirq CPU": "queues",
+    "host CPU": "queues",
+    "guest vCPU": "vcpus",
+    "QEMU I/O thread": "vms",
+    "poll-mode core": "cores",
+}
 LATENCY, RATE = "latency_s", "messages_per_s"
 
 
@@ -74,21 +83,8 @@ class ClosedForm:
     @property
     def latex(self) -> str:
         """The equations from the answer down as an align environment."""
-        lines = [rf"{_latex_name(e.name)} &= {e.latex}" for e in reversed(self.equations)]
+        lines = [rf"{latex_name(e.name)} &= {e.latex}" for e in reversed(self.equations)]
         return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageFormula:
-    """One stage of the formula sheet."""
-
-    stage: str
-    about: str
-    resource: str
-    when: str
-    text: str
-    latex: str
-    cites: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,28 +130,30 @@ def _largest(terms: Sequence[sympy.Expr]) -> sympy.Expr:
 
 
 def _words(
-    s: Scenario, way: Chain, polls: Mapping[str, sympy.Expr], size: float | None
+    s: Scenario, way: Chain, polls: Mapping[str, sympy.Expr], size: float | sympy.Expr | None
 ) -> dict[sympy.Symbol, sympy.Expr]:
     """What each knob word is in terms of settings."""
     out = {_symbol(k.word): _symbol(name) for name, k in tables.knobs().items() if k.word is not None}
     if s.knobs["descriptor_batch"] is None:
         out[_symbol("descriptor_batch")] = _symbol("batch")
     if size is not None:
-        out[_symbol("size_bytes")] = sympy.Float(size)
+        out[_symbol("size_bytes")] = size if isinstance(size, sympy.Expr) else sympy.Float(size)
     out.update({_symbol(name): share for name, share in polls.items()})
     out[_symbol("link_bytes_s")] = _symbol("link_gbps") * sympy.Float(BPS_PER_GBPS) / BITS_PER_BYTE
-    out[_symbol("merges")] = sympy.Integer(int(tables.endpoint(way.sender.name).merges))
+    out[_symbol("fills")] = sympy.Integer(int(compose.fills(way)))
+    out[_symbol("merges")] = sympy.Integer(int(tables.endpoint(way.sender.name).merges and not compose.fills(way)))
     out[_symbol("direct")] = sympy.Integer(int(way.direct))
+    out[_symbol("joins")] = sympy.Integer(int(compose.joins(way)))
     return out
 
 
 def _shorthands(program: _Program, known: Mapping[sympy.Symbol, sympy.Expr]) -> dict[sympy.Expr, sympy.Expr]:
     """Two expressions that the counts repeat: the payload of a packet, and the packets of a full segment."""
-    payload = _symbol("mtu_bytes") - _symbol("header_bytes") - _symbol("timestamp_bytes") * _symbol("timestamps")
-    payload = payload.xreplace(known)
+    words = Words(KNOB_WORDS, "packet")
+    payload = packet_payload(words).xreplace(known)
     mss = program.add("packet_payload", payload, "payload of a full packet")
     whole = sympy.Max(1, sympy.floor(_symbol("segment_limit_bytes") / payload), evaluate=False)
-    segment = _symbol("tso") * whole + 1 - _symbol("tso")
+    segment = (offload(words) * whole + 1 - offload(words)).xreplace(known)
     packets = program.add("segment_packets", segment.xreplace({payload: mss}), "packets of a full segment")
     return {segment: packets, payload: mss}
 
@@ -167,7 +165,7 @@ def _leg(
     workload: str,
     polls: Mapping[str, sympy.Expr],
     *,
-    size: float | None = None,
+    size: float | sympy.Expr | None = None,
 ) -> _Leg:
     """Add the counts and the stage times of one way."""
     known = _words(s, way, polls, size)
@@ -248,19 +246,40 @@ def _rr_cycle(
 ) -> sympy.Expr:
     legs = [_leg(program, s, chain, "rr", polls) for chain in (way.forward, way.reverse)]
     held = [tau for kind, tau in timers if kind == "holdoff"]
-    cycle = _sum([t for leg in legs for t in _paid(leg, "always", "idle")] + held)
+    cycle = _sum([t for leg in legs for t in _overlapped(program, s, leg, polls)] + held)
     if s.knobs["in_flight"] > 1:
         cycle = program.add("cycle", cycle, "one request alone")
         named = _named(program, _demands(legs))
         demands = [named[key] for key in sorted(named)]
-        delay = program.add("delay", cycle - _sum(demands), "time of a cycle in which nothing is busy")
-        cycle = program.add(
-            "loaded_cycle",
+        delay = program.add(
+            "delay", sympy.Max(0, cycle - _sum(demands), evaluate=False), "time of a cycle in which nothing is busy"
+        )
+        loop = program.add(
+            "closed_loop_cycle",
             sympy.Function("closed_loop")(_symbol("in_flight"), delay, *demands),
             "exact mean value analysis of the closed loop",
         )
-    throttles = [tau for kind, tau in timers if kind == "throttle"]
+        cycle = program.add("loaded_cycle", _largest([cycle, loop]), "never less than one request alone")
+    throttles = [tau - _symbol("think_us") / sympy.Float(US_PER_S) for kind, tau in timers if kind == "throttle"]
     return _largest([cycle, *throttles]) if throttles else cycle
+
+
+def _overlapped(program: _Program, s: Scenario, leg: _Leg, polls: Mapping[str, sympy.Expr]) -> list[sympy.Expr]:
+    """Stages of a message, or of its first piece and the work of the slowest resource on the further ones."""
+    settled = compose.settle(s, leg.chain, "rr", dict.fromkeys(compose.POLLS, 0.0))
+    piece = compose.piece_bytes(settled.words, compose.scenario_ways(s).forward)
+    if s.knobs["size"] <= piece or not s.knobs["overlap"]:
+        return _paid(leg, "always", "idle")
+    tag, program.tag = program.tag, "piece"
+    first = _leg(program, s, leg.chain, "rr", polls, size=piece)
+    program.tag = tag
+    whole, small = _demands([leg]), _demands([first])
+    times = [
+        t if n.resource is None or STAGES[n.stage].when != "always" else y
+        for n, t, y in zip(leg.chain.nodes, leg.times, first.times, strict=True)
+        if STAGES[n.stage].when in ("always", "idle")
+    ]
+    return [*times, _largest([whole[key] - small[key] for key in whole])]
 
 
 def _shares(s: Scenario, resources: Iterable[str]) -> dict[str, sympy.Expr]:
@@ -268,12 +287,18 @@ def _shares(s: Scenario, resources: Iterable[str]) -> dict[str, sympy.Expr]:
     queues = sympy.Min(_symbol("queues"), _symbol("flows"), evaluate=False)
     vcpus = sympy.Min(queues, _symbol("vcpus"), evaluate=False)
     whole = min(s.knobs["queues"], s.knobs["flows"])
-    ways = {"queues": (queues, whole), "vcpus": (vcpus, min(whole, s.knobs["vcpus"]))}
+    vms, beside = _symbol("vms"), s.knobs["vms"]
+    ways = {
+        "queues": (queues * vms, whole * beside),
+        "vcpus": (vcpus * vms, min(whole, s.knobs["vcpus"]) * beside),
+        "vms": (vms, beside),
+        "cores": (_symbol("switch_cores"), s.knobs["switch_cores"]),
+    }
     out = {}
     for resource in resources:
-        expression, value = ways.get(SHARED.get(resource.partition("|")[0], ""), (sympy.Integer(1), 1))
+        n, value = ways.get(SHARED.get(resource.partition("|")[0], ""), (sympy.Integer(1), 1))
         if value != 1:
-            out[resource] = expression
+            out[resource] = n / (1 + _symbol("sharing_loss") * (n - 1))
     return out
 
 
@@ -315,16 +340,43 @@ def _stream(program: _Program, s: Scenario, values: dict[str, float]) -> None:
         back = _leg(program, s, way.reverse, "rr", polls, size=compose.ACKNOWLEDGEMENT_BYTES)
         timers = [_timer(s, chain, label, values) for label, chain in (("there", way.forward), ("back", way.reverse))]
         waits = _sum([tau for _, tau in timers])
-        trip = transit + _sum(_paid(back, "always")) + waits
-        trip = program.add("round_trip", trip, "message there, acknowledgement back, timers of both ends")
+        if s.knobs["size"] > s.knobs["socket_buffer_bytes"]:
+            trip = program.add(
+                "round_trip", _pieces(program, s, way, back, waits), "a window in pieces there, acknowledgement back"
+            )
+        else:
+            trip = (transit + _sum(_paid(back, "always")) + waits) / _symbol("flows")
+            trip = program.add("round_trip", trip, "message there, acknowledgement back, timers of both ends")
         window = _symbol("size") * trip / _symbol("socket_buffer_bytes")
         pace = program.add("window_pace", _largest([pace, window]), "the window lets so much through per round trip")
     program.add(RATE, 1 / pace, "messages per second")
 
 
+def _pieces(program: _Program, s: Scenario, way: compose.Ways, back: _Leg, waits: sympy.Expr) -> sympy.Expr:
+    """Time of a window that is smaller than a message: a piece with all wake-ups, the others behind it."""
+    window = _symbol("socket_buffer_bytes")
+    program.tag = "piece"
+    piece = sympy.Min(window, _symbol("segment_limit_bytes"), evaluate=False)
+    polls = dict.fromkeys(compose.POLLS, sympy.Integer(0))
+    leg = _leg(program, s, way.forward, "rr", polls, size=piece)
+    longest = _largest(list(_demands([leg, back]).values()))
+    paid = [t for part in (leg, back) for t in _paid(part, "always", "idle")]
+    count = window / piece
+    return _largest([(_sum(paid) + waits + (count - 1) * longest) / _symbol("flows"), count * longest])
+
+
 def _packets(program: _Program, s: Scenario, p: Prediction, values: dict[str, float]) -> None:
     way = compose.scenario_ways(s)
-    leg = _leg(program, s, way.forward, "packets", dict.fromkeys(compose.POLLS, sympy.Integer(0)))
+    polls = dict.fromkeys(compose.POLLS, sympy.Integer(0))
+    leg = _leg(program, s, way.forward, "packets", polls)
+    if s.knobs["forwards"]:
+        back = _leg(program, s, way.reverse, "packets", polls)
+        nodes = (*leg.chain.nodes, *back.chain.nodes)
+        leg = _Leg(
+            chain=replace(leg.chain, nodes=nodes),
+            times=[*leg.times, *back.times],
+            bus_bytes=leg.bus_bytes + back.bus_bytes,
+        )
     demands, _ = _spread(program, leg, s)
     named = _named(program, demands)
     capacity = program.add("capacity", 1 / _largest([*named.values(), _bus(program, leg)]), "of the busiest")
@@ -340,7 +392,11 @@ def _packets(program: _Program, s: Scenario, p: Prediction, values: dict[str, fl
 
 
 def closed_form(p: Prediction) -> ClosedForm:
-    """Write the answer of a prediction as equations: mean latency of rr, message rate of stream and packets."""
+    """Write the answer of a prediction as equations: mean latency of rr, message rate of stream and packets.
+
+    They hold for other values as long as a message of rr stays one piece, or stays several, and a window stays larger
+    than a message, or smaller.
+    """
     s = p.scenario
     program = _Program()
     values: dict[str, float] = {**compose.PROTOCOL, **compose.parameter_values(s)}
@@ -394,21 +450,9 @@ def _equations(steps: Sequence[_Step], switches: Mapping[str, float]) -> tuple[E
             continue
         shown.append(_Step(name=step.name, expression=expression, about=step.about))
     return tuple(
-        Equation(name=e.name, text=_text(e.expression), latex=_latex(e.expression), about=e.about)
+        Equation(name=e.name, text=text_of(e.expression), latex=latex_of(e.expression), about=e.about)
         for e in _needed(shown)
     )
-
-
-def _text(expression: sympy.Expr) -> str:
-    return re.sub(r"\b(\d+)\.0+\b", r"\1", str(expression))
-
-
-def _latex_name(name: str) -> str:
-    return r"\mathrm{" + name.replace("_", r"\_") + "}"
-
-
-def _latex(expression: sympy.Expr) -> str:
-    return str(sympy.latex(expression, symbol_names={x: _latex_name(str(x)) for x in expression.free_symbols}))
 
 
 def _code(expression: sympy.Expr) -> str:
@@ -430,23 +474,4 @@ def _python(p: Prediction, steps: Sequence[_Step], inputs: Mapping[str, float]) 
         f"def {s.workload}(\n    *,\n{arguments}):\n"
         f'    """{about} The defaults are this scenario\'s; settings in their own units, costs in SI."""\n'
         f"{body}    return {steps[-1].name}\n"
-    )
-
-
-def formula_sheet(p: Prediction) -> tuple[StageFormula, ...]:
-    """The formula of every stage that a prediction used, in order of the way."""
-    way = compose.scenario_ways(p.scenario)
-    chains = (way.forward, way.reverse) if p.scenario.workload == "rr" else (way.forward,)
-    names = dict.fromkeys(node.stage for chain in chains for node in chain.nodes)
-    return tuple(
-        StageFormula(
-            stage=name,
-            about=STAGES[name].about,
-            resource=STAGES[name].occupies or "",
-            when=STAGES[name].when,
-            text=_text(STAGES[name].seconds),
-            latex=_latex(STAGES[name].seconds),
-            cites=STAGES[name].cites,
-        )
-        for name in names
     )

@@ -51,12 +51,31 @@ def _polls(s: Scenario, cycle: Any) -> dict[str, Any]:
     return out
 
 
-def _parallel(s: Scenario, keys: Sequence[str]) -> dict[str, Any]:
-    """Queues that share a resource's work: RSS spreads flows over queues, vCPUs bound the guest."""
+def _parallel(s: Scenario, keys: Sequence[str], parameters: Mapping[str, float], *, gradient: bool) -> dict[str, Any]:
+    """Processors that share a resource's work: RSS spreads flows over queues, vCPUs bound the guest, VMs stand beside.
+
+    n of them do the work of n / (1 + sigma (n - 1)): caches, memory and clock are shared.
+    """
     queues = -larger(-s.knobs["queues"], -s.knobs["flows"])
     vcpus = -larger(-queues, -s.knobs["vcpus"])
-    ways = {"vhost worker": queues, "host softirq CPU": queues, "guest vCPU": vcpus}
-    return {key: ways.get(key.partition("|")[0], 1.0) for key in keys}
+    vms, sigma = s.knobs["vms"], parameters["sharing_loss"]
+    ways = {
+        "vhost worker": queues * vms,
+        "host softirq CPU": queues * vms,
+        "guest vCPU": vcpus * vms,
+        "host CPU": queues * vms,
+        "QEMU I/O thread": vms,
+        "poll-mode core": s.knobs["switch_cores"],
+    }
+    out: dict[str, Any] = {}
+    for key in keys:
+        n = ways.get(key.partition("|")[0], 1.0)
+        if is_float(n) and n == 1.0:
+            out[key] = 1.0
+            continue
+        slowed = 1 + sigma * (n - 1)
+        out[key] = n / (Dual(slowed, {"sharing_loss": n - 1}) if gradient else slowed)
+    return out
 
 
 def solve(s: Scenario, parameters: Mapping[str, float], *, gradient: bool = False) -> Solved:
@@ -86,13 +105,29 @@ def _rr(
     there = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
     back = compose.leg(s, way.reverse, settled, parameters, direction="back", gradient=gradient)
     moved = evaluate.bus_bytes(way.forward.nodes, w) + evaluate.bus_bytes(way.reverse.nodes, w)
-    outcome = workloads.rr([there, back], int(s.knobs["in_flight"]), _bus(s, parameters, moved, gradient=gradient))
+    piece = compose.piece_bytes(w, way.forward)
+    if workloads.everywhere(s.knobs["overlap"] == 1) and not workloads.everywhere(s.knobs["size"] <= piece):
+        small = compose.settle(s, way.forward, "rr", polls, -larger(-s.knobs["size"], -piece))
+        there, back = (
+            replace(
+                leg, first=evaluate.seconds(leg.nodes, small.words, parameters, gradient=gradient, known=small.costs)
+            )
+            for leg in (there, back)
+        )
+    outcome = workloads.rr(
+        [there, back],
+        int(s.knobs["in_flight"]),
+        _bus(s, parameters, moved, gradient=gradient),
+        think_s=s.knobs["think_us"] / US_PER_S,
+    )
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward, way.reverse))
 
 
-def _spread(s: Scenario, leg: workloads.Leg) -> workloads.Leg:
-    """Divide the busy time of resources that several queues share."""
-    parts = _parallel(s, [n.resource or "" for n in leg.nodes])
+def _spread(
+    s: Scenario, leg: workloads.Leg, parameters: Mapping[str, float], *, gradient: bool = False
+) -> workloads.Leg:
+    """Divide the busy time of resources that several processors share."""
+    parts = _parallel(s, [n.resource or "" for n in leg.nodes], parameters, gradient=gradient)
     if all(is_float(p) and p == 1.0 for p in parts.values()):
         return leg
     seconds = [x if n.resource is None else x / parts[n.resource] for n, x in zip(leg.nodes, leg.seconds, strict=True)]
@@ -106,14 +141,21 @@ def _stream(
     w = settled.words
     leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
     window = s.knobs["socket_buffer_bytes"]
-    back = leg
+    shared = _spread(s, leg, parameters, gradient=gradient)
+    trip = None
     if window is not None:
         acknowledged = compose.settle(s, way.reverse, "rr", polls, compose.ACKNOWLEDGEMENT_BYTES)
         back = compose.leg(s, way.reverse, acknowledged, parameters, direction="back", gradient=gradient)
+        piece = -larger(-window, -s.knobs["segment_limit_bytes"])
+        cut = compose.settle(s, way.forward, "rr", polls, piece)
+        there = compose.leg(s, way.forward, cut, parameters, direction="there", gradient=gradient)
+        trip = workloads.Trip(
+            whole=shared, piece=there, back=back, pieces=window / piece, window=window, flows=s.knobs["flows"]
+        )
     sender = next((n.resource for n in way.forward.nodes if n.resource is not None), None)
     moved = evaluate.bus_bytes(way.forward.nodes, w)
     bus = _bus(s, parameters, moved, gradient=gradient)
-    outcome = workloads.stream(_spread(s, leg), back, sender, window=window, size=s.knobs["size"], bus_s=bus)
+    outcome = workloads.stream(shared, sender, trip=trip, size=s.knobs["size"], bus_s=bus)
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
 
 
@@ -123,8 +165,11 @@ def _packets(
     settled = compose.settle(s, way.forward, "packets", polls)
     w = settled.words
     plain_leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
-    leg = _spread(s, plain_leg)
-    moved = evaluate.bus_bytes(way.forward.nodes, w)
+    onward = not workloads.everywhere(s.knobs["forwards"] == 0)
+    if onward:
+        plain_leg = _onward(s, way, plain_leg, settled, parameters, gradient=gradient)
+    leg = _spread(s, plain_leg, parameters, gradient=gradient)
+    moved = evaluate.bus_bytes(leg.nodes, w)
     bus = _bus(s, parameters, moved, gradient=gradient)
     from vmodel.solve import load, stations  # most questions never come here
 
@@ -139,7 +184,27 @@ def _packets(
         ring=int(_first(s.knobs["ring_size"])),
         bus_s=bus,
     )
-    return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
+    chains = (way.forward, way.reverse) if onward else (way.forward,)
+    return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=chains)
+
+
+def _onward(
+    s: Scenario,
+    way: compose.Ways,
+    leg: workloads.Leg,
+    settled: compose.Settled,
+    parameters: Mapping[str, float],
+    *,
+    gradient: bool,
+) -> workloads.Leg:
+    """The way to a receiver that sends each frame out again, and the way from it, as one."""
+    back = compose.leg(s, way.reverse, settled, parameters, direction="there", gradient=gradient)
+    return replace(
+        leg,
+        nodes=(*leg.nodes, *back.nodes),
+        seconds=[*leg.seconds, *(x * s.knobs["forwards"] for x in back.seconds)],
+        when=[*leg.when, *back.when],
+    )
 
 
 def _extra(
@@ -161,7 +226,7 @@ def _extra(
         for i, cost in zip(touched, costs, strict=True):
             shared = 1.0 * (words["taken"] > 1) if changed[0] == "taken" else 1.0  # a batch of one shares nothing
             more[i] = (cost - leg.seconds[i]) * shared
-        found.append(list(_spread(s, replace(leg, seconds=more)).seconds))
+        found.append(list(_spread(s, replace(leg, seconds=more), parameters, gradient=gradient).seconds))
     return load.Extra(kicks=found[0], interrupts=found[1], turns=found[2])
 
 

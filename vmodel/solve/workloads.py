@@ -1,7 +1,7 @@
 """Two workloads as laws over stage times: ping-pong and bulk stream. Floats, arrays and duals alike; frames: `load`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.core.path import Node
@@ -26,6 +26,7 @@ class Leg:
     timer_s: Any
     interrupts: Any
     busy_share: Any = 1.0
+    first: Sequence[Any] | None = None  # the same of the first piece of a message that travels in several
 
 
 def paid_shares(leg: Leg, paid: Sequence[str]) -> tuple[StageShare, ...]:
@@ -45,6 +46,26 @@ def demands(legs: Sequence[Leg], paid: Sequence[str] = ("always",)) -> dict[str,
             if n.resource is not None and w in paid:
                 found.setdefault(n.resource, []).append(s)
     return {resource: total(parts) for resource, parts in found.items()}
+
+
+def _overlapped(leg: Leg) -> Leg:
+    """What a message in pieces takes: all stages of its first piece, and the further ones at the slowest resource.
+
+    T = sum t_i(first) + max_r (D_r - D_r(first)): while the slowest works, the others are done with what came before.
+    """
+    if leg.first is None:
+        return leg
+    more = [x - y for x, y in zip(leg.seconds, leg.first, strict=True)]
+    further = {k: plain(v) for k, v in demands([replace(leg, seconds=more)]).items()}
+    slowest = largest(list(further.values()))
+    seconds, taken = [], 0.0
+    chosen: dict[str, Any] = {}
+    for key, extra in further.items():
+        chosen[key] = 1.0 * (extra >= slowest) * (1 - taken)
+        taken = taken + chosen[key]
+    for n, x, y, rest, when in zip(leg.nodes, leg.seconds, leg.first, more, leg.when, strict=True):
+        seconds.append(x if n.resource is None or when != "always" else y + chosen[n.resource] * rest)
+    return replace(leg, seconds=seconds)
 
 
 def _wait(leg: Leg, seconds: Any) -> StageShare:
@@ -67,13 +88,15 @@ def _held_off(leg: Leg) -> bool:
     return leg.timer is not None and leg.timer.kind == "holdoff"
 
 
-def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
+def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any, *, think_s: Any = 0.0) -> Outcome:
     """Ping-pong: R0 = sum of all stages both ways; a throttle locks, R = max(R0, tau); a hold-off adds its timer.
 
+    Of a message in several pieces only the slowest resource's work on the further ones counts (_overlapped).
+    A pause Z between answer and next request lets a throttle run out: R = max(R0, tau - Z), rate n / (R + Z).
     With n in flight R0 is n / X of exact MVA over the demands, with the delays as thinking time. Little's law holds.
     """
     paid = ("always", "idle")
-    shares = [row for leg in legs for row in paid_shares(leg, paid)]
+    shares = [row for leg in legs for row in paid_shares(_overlapped(leg), paid)]
     alone = total([row.seconds for row in shares])
     work = total([row.seconds for row in shares if row.when == "always"])
     d = demands(legs)
@@ -85,8 +108,9 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     if in_flight > 1:
         keys = sorted(d)
         delay = cycle - total([d[k] for k in keys])
-        closed = exact_mva([plain(d[k]) for k in keys], plain(delay), in_flight)
-        queueing = in_flight / closed.throughput_pps - plain(cycle)
+        idle = larger(plain(delay), 0.0 * plain(delay))  # what overlaps in a message alone is no delay
+        closed = exact_mva([plain(d[k]) for k in keys], idle, in_flight)
+        queueing = larger(in_flight / closed.throughput_pps - plain(cycle), 0.0 * plain(cycle))
         shares.append(
             StageShare(stage="queueing", resource=None, seconds=queueing, owner="", direction="", when="always")
         )
@@ -95,7 +119,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
     regime = ["ping-pong, ends idle between messages" if in_flight == 1 else f"closed loop of {in_flight} requests"]
     locked = cycle
     if throttled:
-        timer = largest([leg.timer_s for leg in throttled])
+        timer = largest([leg.timer_s for leg in throttled]) - think_s
         locked = larger(cycle, timer)
         shares.append(_wait(throttled[-1], locked - cycle))
         regime.append(
@@ -105,7 +129,7 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any) -> Outcome:
         )
     if held:
         regime.append("hold-off timers add up")
-    rate = in_flight / locked
+    rate = in_flight / (locked + think_s)
     return Outcome(
         latency_s=locked,
         rate_per_s=rate,
@@ -123,12 +147,43 @@ def everywhere(x: Any) -> bool:
     return bool(x) if isinstance(x, bool) or not hasattr(x, "all") or getattr(x, "ndim", 0) == 0 else bool(x.all())
 
 
-def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None, size: Any, bus_s: Any) -> Outcome:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trip:
+    """What a window waits for: a whole message there, or a piece where the window is smaller, and an answer."""
+
+    whole: Leg
+    piece: Leg
+    back: Leg
+    pieces: float
+    window: float
+    flows: float
+
+    def seconds(self, size: Any) -> Any:
+        """Time of one window W of each of f flows, for messages of a size, divided by f.
+
+        size <= W: R = sum of the stages of a message and of its acknowledgement.  size > W, where the sender waits
+        within each message: R = sum of all stages of a piece and of the acknowledgement, wake-ups included,
+        + (n - 1) max(D_r), n the pieces of a window.  Moderation timers of both ends count in either.  Flows share
+        the resources: max(R / f, n max(D_r)).
+        """
+        paid = ("always", "idle")
+        cut = 1.0 * (size > self.window)
+        waits = [timer for timer in (self.whole.timer_s, self.back.timer_s) if timer is not None]
+        whole = [row.seconds for leg in (self.whole, self.back) for row in paid_shares(leg, ("always",))]
+        if everywhere(cut == 0):
+            return total([*whole, *waits]) / self.flows
+        pieces = [row.seconds for leg in (self.piece, self.back) for row in paid_shares(leg, paid)]
+        longest = largest(list(demands([self.piece, self.back]).values()))
+        trip = total([*pieces, *waits]) + (self.pieces - 1) * longest
+        alternating = larger(trip / self.flows, self.pieces * longest)
+        return (1 - cut) * total([*whole, *waits]) / self.flows + cut * alternating
+
+
+def stream(leg: Leg, sender_cpu: str | None, *, trip: Trip | None, size: Any, bus_s: Any) -> Outcome:
     """Bulk transfer: time per message is the largest demand, or the window's share of a round trip.
 
     T = max(D_r);  a sender faster than the rest blocks for the share phi = 1 - D_sender / D_rest of the time, and
-    stages paid only then add phi times their cost.  With a window W: T >= size R / W, R the round trip of a message
-    and its acknowledgement, with the moderation timer of either end.
+    stages paid only then add phi times their cost.  With a window W: T >= size R / W, R the time of one window (Trip).
     """
     d = demands([leg])
     blocked = demands([leg], ("blocked",))
@@ -144,11 +199,8 @@ def stream(leg: Leg, back: Leg, sender_cpu: str | None, *, window: float | None,
     shares = paid_shares(leg, ("always",))
     transit = total([row.seconds for row in shares])
     upper = 1 / pace
-    if window is not None:
-        trip = transit + total([row.seconds for row in paid_shares(back, ("always",))])
-        for timer in (leg.timer_s, back.timer_s):
-            trip = trip if timer is None else trip + timer
-        limited = larger(pace, size * trip / window)
+    if trip is not None:
+        limited = larger(pace, size * trip.seconds(size) / trip.window)
         if everywhere(plain(limited) > plain(pace)):
             regime.append("limited by the window")
         pace = limited
