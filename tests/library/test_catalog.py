@@ -41,7 +41,7 @@ def test_variability_is_that_of_a_service_time(name):
 def test_every_reference_is_cited_somewhere():
     used = {key for s in STAGES.values() for key in s.cites} | {k for e in tables.endpoints().values() for k in e.cites}
     used |= {key for prior in tables.priors().values() for key in prior.cites}
-    formulas = "".join(path.read_text(encoding="utf-8") for path in Path("vmodel/solve").glob("*.py"))
+    formulas = "".join(path.read_text(encoding="utf-8") for path in Path("vmodel").rglob("*.py"))
     used |= {key for key in tables.references() if key in formulas}
     used |= {folder.name for folder in Path("calibration").iterdir()}
     assert set(tables.references()) <= used

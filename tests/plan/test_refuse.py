@@ -28,7 +28,7 @@ def test_a_latency_that_no_load_allows_is_in_conflict_by_itself():
 
 
 def test_the_named_change_of_latency_is_enough_and_little_less_is_not():
-    r = refusals(fleets.web(latency="200us", paths=["virtio-vhost"]))["virtio-vhost"]
+    r = refusals(fleets.web(latency="140us", paths=["virtio-vhost"]))["virtio-vhost"]
     assert r.conflict == ("latency", "confidence")
     name, _, value = r.change.partition(" = ")
     if name == "latency":
@@ -37,7 +37,7 @@ def test_the_named_change_of_latency_is_enough_and_little_less_is_not():
         assert refusals(fleets.web(latency=f"{number * 0.97}us", paths=["virtio-vhost"])) != {}
     else:
         number = float(value.split(",")[0])
-        assert refusals(fleets.web(latency="200us", paths=["virtio-vhost"]), confidence=number) == {}
+        assert refusals(fleets.web(latency="140us", paths=["virtio-vhost"]), confidence=number) == {}
 
 
 def test_a_rate_that_one_vm_cannot_carry_names_the_bottleneck_and_a_rate_that_it_can():
@@ -73,7 +73,7 @@ def test_a_host_without_functions_refuses_only_the_paths_that_take_one():
 
 def test_dropping_any_requirement_of_a_conflict_makes_it_vanish():
     """The set is smallest: with one of its requirements relaxed by far the class is no longer refused for it."""
-    both = fleets.nfv(rate=150000.0, latency="190us", paths=["virtio-vhost"])
+    both = fleets.nfv(rate=150000.0, latency="140us", paths=["virtio-vhost"])
     r = refusals(both)["virtio-vhost"]
     assert len(r.conflict) > 1
     relaxed = {"latency": {"latency": "10s"}, "rate": {"rate": 10.0}}

@@ -15,7 +15,7 @@ from vmodel.core.path import resource_titles
 from vmodel.core.records import Load, Outcome, Scenario
 from vmodel.library.profile import value_of
 from vmodel.solve import compose, doubt, evaluate, solver
-from vmodel.solve.dual import Dual, plain
+from vmodel.solve.dual import Dual, is_float, plain
 from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_percentile, gamma_time, skewed_percentile
 
 FIGURE = re.compile(r": \S+ kicks per frame$")
@@ -111,10 +111,16 @@ def bottlenecks(a: Answer) -> tuple[Any, tuple[str, ...]]:
     return place, tuple(names)
 
 
+def _onward(s: Scenario) -> bool:
+    """Whether frames go on from their receiver."""
+    forwards = s.knobs["forwards"]
+    return s.workload == "packets" and bool(forwards if is_float(forwards) else forwards.any())
+
+
 def resource_names(s: Scenario) -> tuple[str, ...]:
     """Every name that the bottleneck of a scenario can have."""
     ways = compose.scenario_ways(s)
-    chains = (ways.forward, ways.reverse) if s.workload == "rr" else (ways.forward,)
+    chains = (ways.forward, ways.reverse) if s.workload == "rr" or _onward(s) else (ways.forward,)
     titles = resource_titles([n.resource for c in chains for n in c.nodes if n.resource is not None])
     return (*titles.values(), BUS, WINDOW, MODERATION)
 
