@@ -274,6 +274,13 @@ def test_stock_that_is_too_small_is_no_plan():
     assert solve(packing([(4, 4)], [5], [room(count=3)]), time_limit_s=60)[0].cost == 3
 
 
+def test_without_time_there_is_still_a_plan_with_a_bound_and_it_says_so():
+    sizes, demand = [(5, 1), (4, 1), (3, 1), (2, 1)], [40, 40, 40, 40]
+    placed, found = solve(packing(sizes, demand), time_limit_s=0.0)
+    assert not placed.proven and "time limit" in placed.note
+    assert 0 < found.bound <= 56 <= placed.cost <= placed.first_fit
+
+
 def test_a_wrong_placement_is_caught_by_arithmetic():
     problem = packing([(4, 4)], [4])
     placed, _ = solve(problem, time_limit_s=60)

@@ -128,6 +128,7 @@ def generate(pool: Pool, *, until: float, step: float | None = None) -> Found:
     for draw in range(ROUNDS):
         if time.monotonic() > until:
             complete = False
+            bound = max(bound, _bound(market, prices, _loosest(market, prices)))
             break
         if add_greedy(pool, prices, unit, draw):
             prices = programme(market, pool.patterns, dear)
@@ -222,6 +223,14 @@ def _add_exact(pool: Pool, prices: Prices, unit: float) -> tuple[bool, list[floa
                 pass
         best[row.kind] = max(best[row.kind], worth)
     return added, best
+
+
+def _loosest(market: Market, prices: Prices) -> list[float]:
+    """What one host of each kind is worth at most, from fractions of VMs alone: a weak bound, but soon had."""
+    best = [0.0] * len(market.kinds)
+    for row in market.rows:
+        best[row.kind] = max(best[row.kind], market.continuous(row, prices.vm)[1])
+    return best
 
 
 def _pays(market: Market, row: Row, prices: Prices) -> float:
