@@ -71,6 +71,13 @@ def test_a_host_without_functions_refuses_only_the_paths_that_take_one():
     assert "virtual functions" in found["vf"].change
 
 
+def test_hosts_without_an_adapter_are_named_and_not_the_objective():
+    (r,) = refusals(fleets.web(paths=["virtio-vhost"]), hosts=[fleets.host(nics=[])]).values()
+    assert r.conflict == ("host types",)
+    assert (r.resource, r.available) == ("NIC in", 0.0)
+    assert "adapter" in r.change
+
+
 def test_dropping_any_requirement_of_a_conflict_makes_it_vanish():
     """The set is smallest: with one of its requirements relaxed by far the class is no longer refused for it."""
     both = fleets.nfv(rate=150000.0, latency="140us", paths=["virtio-vhost"])

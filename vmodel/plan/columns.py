@@ -260,7 +260,7 @@ def _bound(market: Market, prices: Prices, best: Sequence[float]) -> float:
         else:
             empty = kind.cost_of(np.zeros(market.classes))
             total += kind.most * min(empty, kind.cost - v)  # moves are not scaled, and lower prices are worth less
-    return max(total, 0.0)
+    return max(0.0, total)
 
 
 def counted(patterns: Sequence[Pattern], hosts: Sequence[int]) -> list[tuple[Pattern, int]]:

@@ -30,7 +30,7 @@ def crowded(known: Catalogue, rooms: Sequence[Room], wants: Wants) -> Refusal | 
             found.append((needed / there if there > 0 else np.inf, name, float(needed), float(there)))
     if not found:
         return None
-    _, name, needed, there = max(found)
+    _, name, needed, there = max(found, key=lambda short: short[0])
     return _refusal(known, rooms, name, needed, there)
 
 

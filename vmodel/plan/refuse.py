@@ -106,8 +106,8 @@ class Trial:
         )
 
     def conflict(self) -> frozenset[str]:
-        """The smallest set of requirements that cannot be kept together."""
-        for size in range(1, len(REQUIREMENTS) + 1):
+        """The smallest set of requirements that cannot be kept together; empty where no host type does at all."""
+        for size in range(len(REQUIREMENTS) + 1):
             for some in combinations(REQUIREMENTS, size):
                 if not self.feasible(frozenset(some)):
                     return frozenset(some)
@@ -121,6 +121,8 @@ def refuse(case: Case, errors: tuple[float, float]) -> Refusal:
     changes = sorted(_changes(trial, conflict))
     change = changes[0][1] if changes else "another path"
     told = tuple(r for r in REQUIREMENTS if r in conflict)
+    if not conflict:
+        return _full(trial, conflict, ("host types",), "a host type with an adapter")
     if LATENCY in conflict:
         return _late(trial, told, change)
     if RATE in conflict and not _carried(trial, conflict):

@@ -115,7 +115,7 @@ def plan_json(p: Plan) -> dict[str, Any]:
         "cost": None if placed is None else _number(placed.cost),
         "price": _number(p.price) if placed is not None else None,
         "watts": _number(p.watts) if placed is not None else None,
-        "bound": None if placed is None else _number(placed.bound),
+        "bound": None if placed is None else _number(placed.bound + 0.0),
         "gap": None if placed is None else _number(placed.gap),
         "first_fit_decreasing": None if placed is None else _number(placed.first_fit),
         "moves": None if placed is None else placed.moves,
