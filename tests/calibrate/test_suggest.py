@@ -99,9 +99,10 @@ def test_paths_that_cannot_be_measured_are_not_suggested():
 
 def test_the_settings_of_a_decision_are_put_in_force_by_the_commands():
     sides = [scenario(path="virtio-vhost", workload="stream", queues=q, flows=16, profile=GENERIC) for q in (4, 1)]
-    commands = [" ".join(p.candidate.commands) for p in suggest(sides, GENERIC).picks[:2]]
-    assert all("ethtool -L" in c for c in commands)
-    assert commands[0] != commands[1]
+    there = [c for c in candidates(sides, ()) if c.scenario.path == "virtio-vhost"]
+    assert {c.scenario.knobs["queues"] for c in there} == {1.0, 4.0}
+    for one in there:
+        assert f"ethtool -L eth0 combined {one.scenario.knobs['queues']:g}" in " ".join(one.commands)
 
 
 def test_rows_bring_a_decision_near_certainty():
