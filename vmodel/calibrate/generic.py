@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vmodel.calibrate.evidence import Study
 from vmodel.calibrate.fit import fit
 from vmodel.calibrate.noise import Noise, sets
-from vmodel.calibrate.population import FACTS, SLOPES, Machine, Population, facts_of, kind, log_clock
+from vmodel.calibrate.population import ALONE, FACTS, SLOPES, Machine, Population, facts_of, kind, log_clock
 from vmodel.calibrate.problem import problem, solve_map
 from vmodel.core.records import Profile, Seen, Value
 from vmodel.library.tables import priors, reference_clock_ghz
@@ -108,7 +108,8 @@ def machine_of(before: Profile, seed: Profile) -> Profile:
 def profile_of(population: Population, seen: Mapping[str, Seen], base: Profile, machines: Sequence[Machine]) -> Profile:
     """The population as a profile at the reference clock, for a machine of which nothing is known.
 
-    What a study told of a cost is transferred to it; a cost that no study told anything of stays as assumed.
+    What a study told of a cost is transferred to it; a cost that no study told anything of stays as assumed, and one
+    that moves with no other is left out then.
     """
     facts = facts_of(None, None)
     centre, covariance = population.of(facts, 0.0)
@@ -117,6 +118,9 @@ def profile_of(population: Population, seen: Mapping[str, Seen], base: Profile, 
     for fact, change in changes.items():
         covariance = covariance + FACT_SD[fact] ** 2 * np.outer(change, change)
     tellers = _tellers(population, machines)
+    told = [j for j, n in enumerate(population.names) if tellers[n] or kind(n) != ALONE]
+    names = tuple(population.names[j] for j in told)
+    centre, covariance = centre[told], covariance[np.ix_(told, told)]
     values = {
         n: Value(
             value=float(np.exp(centre[j])),
@@ -125,7 +129,7 @@ def profile_of(population: Population, seen: Mapping[str, Seen], base: Profile, 
             standing=TRANSFERRED if tellers[n] else priors()[n].standing,
             sources=tuple(sorted({*tellers[n], *priors()[n].cites})),
         )
-        for j, n in enumerate(population.names)
+        for j, n in enumerate(names)
     }
     return Profile(
         name=base.name,
@@ -135,7 +139,7 @@ def profile_of(population: Population, seen: Mapping[str, Seen], base: Profile, 
         drivers=base.drivers,
         defaults=base.defaults,
         values=values,
-        correlated=population.names,
+        correlated=names,
         covariance=tuple(tuple(float(x) for x in row[: i + 1]) for i, row in enumerate(covariance)),
         seen=seen,
         sources=(),

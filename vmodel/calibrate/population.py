@@ -29,6 +29,7 @@ SLOPES: Mapping[tuple[str, str], tuple[float, float]] = {
     ("work", "mitigations"): (0.1, 0.15),
     ("wake", "mitigations"): (0.15, 0.2),
 }
+ALONE = "rest"  # the kind of costs that do not move together
 WAKES = ("wake", "exit", "interrupt", "injection", "event", "kick", "signal")
 
 
@@ -39,7 +40,7 @@ def kind(name: str) -> str:
         return "rate"
     if prior.unit == "s" and any(word in name for word in WAKES):
         return "wake"
-    return "work" if prior.clock else "rest"
+    return "work" if prior.clock else ALONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ def assumed() -> Population:
     names = tuple(table)
     sd = np.array([table[n].log_sd for n in names])
     kinds = [kind(n) for n in names]
-    same = np.array([[a == b != "rest" for b in kinds] for a in kinds], dtype=float)
+    same = np.array([[a == b != ALONE for b in kinds] for a in kinds], dtype=float)
     correlation = TOGETHER * same + np.diag(1 - TOGETHER * np.diag(same))
     spread = correlation * np.outer(sd, sd)
     doubt = np.zeros((len(names) + len(SLOPES),) * 2)

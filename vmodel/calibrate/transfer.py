@@ -158,7 +158,9 @@ def seen_by(found: Sequence[Transfer]) -> dict[str, Seen]:
         for workload in WORKLOADS:
             name = f"{path}/{workload}"
             rows = [r for t in found for r in t.rows if (r.path, r.workload) == (path, workload)]
-            sizes = [float(r.knobs.get("size", 0.0)) for r in rows if r.knobs.get("size")]
+            if not rows:
+                continue
+            sizes = [float(r.knobs["size"]) for r in rows if r.knobs.get("size")]
             out[name] = Seen(
                 topologies=tuple(sorted({r.topology or endpoint(path).topology for r in rows})),
                 directions=tuple(sorted({r.direction for r in rows if r.direction})),

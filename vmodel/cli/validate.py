@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vmodel.calibrate.evidence import load
+from vmodel.calibrate.evidence import folder, load
 from vmodel.cli.fit import started, told
 from vmodel.cli.measured import measurements, said_options
 from vmodel.cli.options import plot_option
@@ -110,6 +110,7 @@ def _file(everything: Sequence[Observation], file: Path, known: Profile, few: bo
 
 
 def _evidence(calibration: Path | None, public: bool, plot: str | None) -> dict[str, Any]:
+    from vmodel.calibrate.stages import compare_stages, read_stages
     from vmodel.calibrate.validate import report, validate_study
 
     found = load(calibration, public=public)
@@ -117,7 +118,12 @@ def _evidence(calibration: Path | None, public: bool, plot: str | None) -> dict[
     with told("leaving out", length) as step:
         results = [validate_study(study, step) for study in found]
     _draw(results, plot)
-    return report(results)
+    record = report(results)
+    for study in found:
+        shares = read_stages(folder(calibration) / study.name)
+        if shares and study.shipped:
+            record["datasets"][study.name]["stages"] = compare_stages(shares, read_profile(study.seed.name))
+    return record
 
 
 def _draw(results: Sequence[Any], plot: str | None) -> None:
@@ -205,7 +211,16 @@ def _text(record: dict[str, Any]) -> str:
         parts.append(_curve(record["few_shot"]))
     if "difference" in record:
         parts.append(_difference(record["difference"]))
+    parts += [_stages(name, d["stages"]) for name, d in record["datasets"].items() if "stages" in d]
     return "\n\n".join(parts)
+
+
+def _stages(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    lines = [f"{name}: share of a resource's time by stage", f"  {'way':8s} {'measured':>9s} {'predicted':>9s}  stages"]
+    for r in rows:
+        figures = f"{_percent(r['measured']):>9s} {_percent(r['predicted']):>9s}"
+        lines.append(f"  {r['direction'] or '-':8s} {figures}  {', '.join(r['stages'])}")
+    return "\n".join(lines)
 
 
 def _table(record: dict[str, Any]) -> str:
