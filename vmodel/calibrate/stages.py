@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from vmodel.config import scenario
 from vmodel.core.records import Profile
-from vmodel.solve.ask import predict
+from vmodel.solve.solver import predict
 
 FILE = "stages.csv"
 
@@ -51,7 +52,7 @@ def compare_stages(measured: tuple[StageShareMeasured, ...], profile: Profile) -
     """Measured against predicted shares of a resource's time, under a profile."""
     out = []
     for m in measured:
-        answer = predict(profile=profile, **m.question)
+        answer = predict(scenario(profile=profile, **m.question))
         times: dict[str, float] = {}
         for s in answer.shares:
             if s.resource == m.resource:
