@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from vmodel.library.tables import priors, reference_clock_ghz
 
 Array = NDArray[np.float64]
-STUDIES_BELIEVED = 8  # studies' worth of weight that the assumed spread has against the observed one
+STUDIES_BELIEVED = 3  # studies' worth of weight that the assumed spread has against the observed one
 TOGETHER = 0.5  # assumed correlation of costs of one kind between machines: they share a processor
+WRONG_TOGETHER = 0.2  # assumed correlation of what is wrong with the medians that are assumed of costs of one kind
 ROUNDS = 60
 SETTLED = 1e-4  # largest change of a mean at which the search has ended [log]
 # What later machines, and mitigations of speculative execution, are assumed to change: log factor, its standard error.
@@ -107,10 +108,11 @@ def assumed() -> Population:
     sd = np.array([table[n].log_sd for n in names])
     kinds = [kind(n) for n in names]
     same = np.array([[a == b != ALONE for b in kinds] for a in kinds], dtype=float)
-    correlation = TOGETHER * same + np.diag(1 - TOGETHER * np.diag(same))
-    spread = correlation * np.outer(sd, sd)
+    alike = same - np.diag(np.diag(same))
+    own = np.diag(sd**2)
+    spread = own + TOGETHER * alike * np.outer(sd, sd)
     doubt = np.zeros((len(names) + len(SLOPES),) * 2)
-    doubt[: len(names), : len(names)] = spread  # what is wrong with one assumed median is wrong with its like
+    doubt[: len(names), : len(names)] = own + WRONG_TOGETHER * alike * np.outer(sd, sd)
     doubt[len(names) :, len(names) :] = np.diag([s**2 for _, s in SLOPES.values()])
     return Population(
         names=names,
