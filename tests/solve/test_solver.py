@@ -1,6 +1,7 @@
 """predict: elasticities, intervals, standing, warnings and bottleneck, each against a second way to find it."""
 
 import math
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -42,8 +43,9 @@ def test_intervals_are_ninety_per_cent_of_a_log_normal_law():
 
 
 def test_spread_is_that_of_the_parameters_and_of_a_path_never_seen():
-    answer = predict("veth", profile="generic", topology="loopback", workload="rr")
-    own = sum((e * value_of(answer.scenario.profile, name).log_error) ** 2 for name, e in answer.elasticities.items())
+    apart = replace(profile("generic"), correlated=(), covariance=(), seen={})
+    answer = predict("veth", profile=apart, topology="loopback", workload="rr")
+    own = sum((e * value_of(apart, name).log_error) ** 2 for name, e in answer.elasticities.items())
     assert answer.log_sd == pytest.approx(math.sqrt(own + UNSEEN_LOG_SD**2))
 
 
@@ -61,9 +63,18 @@ def test_spread_uses_the_covariance_of_a_fit():
 
 
 def test_a_parameter_of_ones_own_is_certain():
-    free = predict("veth", profile="generic", workload="rr")
-    names = {name: value_of(free.scenario.profile, name).value for name in free.elasticities}
-    assert predict("veth", profile="generic", workload="rr", **names).log_sd == pytest.approx(UNSEEN_LOG_SD)
+    apart = replace(profile("generic"), seen={})
+    free = predict("veth", profile=apart, workload="rr")
+    names = {name: value_of(apart, name).value for name in free.elasticities}
+    assert predict("veth", profile=apart, workload="rr", **names).log_sd == pytest.approx(UNSEEN_LOG_SD)
+
+
+def test_what_only_other_machines_told_of_a_path_is_its_model_error_and_never_a_comparison():
+    known = profile("e5620-82576-2011")
+    from_others = replace(known, seen={k: replace(s, rows=0, log_sd=0.4) for k, s in known.seen.items()})
+    answer = predict("vf", profile=from_others, workload="rr")
+    assert any("never compared" in w for w in answer.warnings)
+    assert answer.log_sd > 0.4
 
 
 def test_what_was_not_measured_is_said_and_widens_the_interval():

@@ -25,6 +25,7 @@ STARTS = (0.5, 0.25, 0.75)  # where in its stretch of the study each given row s
 ROUNDS = 2  # of linearising the studies near what the population learned from them
 NORMAL_90 = 1.6448536269514722
 WANTED = 0.9
+LEAST_ERROR = 0.04  # no study is told to be met better than good measurements repeat
 ENOUGH = 30  # rows of a kind from which its own errors tell its spread
 
 
@@ -140,7 +141,7 @@ def model_errors(found: Sequence[Transfer], without: str = "") -> Mapping[str, f
         count = len(errors[key]) / len(STARTS)
         own = enough_spread(np.array(errors[key]), np.array(sds[key]))
         out[key] = math.sqrt((count * own**2 + ENOUGH * whole**2) / (count + ENOUGH))
-    return out
+    return {key: max(error, LEAST_ERROR) for key, error in out.items()}
 
 
 def generic(studies: Sequence[Study], base: Profile, told: Callable[[], None] = lambda: None) -> Profile:
