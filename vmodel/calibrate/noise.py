@@ -17,6 +17,7 @@ START_NOISE = 0.05
 CUT = 3.0  # residuals beyond this many standard deviations lose weight (Cauchy law)
 NORMAL_MAD = 1.4826  # median absolute deviation of the normal law
 CONTRADICTION = 2.0  # factor between answers to the same question that no noise explains
+MOST_MODEL = 0.4  # a larger error is no noise: the rows or the model are wrong
 LEAST_RATIO = 0.1  # no row weighs more than a hundred times its neighbours
 LEAST_FREE = 0.2  # share of degrees of freedom below which residuals are not scaled up further
 BELIEVED_ROWS = 8  # rows of a kind against which the residuals must speak before they are believed
@@ -142,7 +143,8 @@ def from_prior(rows: Sequence[Observation], expected: float, residuals: Array | 
             mask = groups == name
             count = float(mask.sum()) * max(1 - paid, 0.0)
             seen = (NORMAL_MAD * float(np.median(np.abs(residuals[mask])))) ** 2 / max(1 - paid, LEAST_FREE)
-            model[mask] = (count * seen + BELIEVED_ROWS * model[mask]) / (count + BELIEVED_ROWS)
+            grown = (count * seen + BELIEVED_ROWS * model[mask]) / (count + BELIEVED_ROWS)
+            model[mask] = np.minimum(grown, MOST_MODEL**2)
     noise = np.array([known.get(g, 0.0) for g in groups])
     noise = np.where(np.isnan(own_noise), np.maximum(noise, LEAST_NOISE), np.nan_to_num(own_noise))
     own = np.sqrt((1 - SHARED) * model * often + noise**2)

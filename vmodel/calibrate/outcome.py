@@ -65,10 +65,12 @@ def conclusion(e: Evidence, outliers: Sequence[str]) -> tuple[str, str]:
         return AT_BOUND, f"{names} went as far from what is physically likely as it may{_rejected(outliers)}"
     kinds = len({configuration(row) for row in p.rows})
     told = _told(e)
-    if told == 0 or max(e.learned) < LITTLE or (kinds == 1 and len(p.names) > 1):
+    if told == 0 or (told == 1 and max(e.learned) < LITTLE) or (kinds == 1 and len(p.names) > 1):
         return NOT_IDENTIFIED, _unidentified(e, kinds)
     learned = sum(x >= 1 - KEPT for x in e.learned)
     kept = len(e.learned) - learned
+    if max(e.learned) < LITTLE:
+        return OK, f"the rows are what was expected: {learned} costs learned a little{_rejected(outliers)}"
     return OK, f"{learned} costs were learned from, {kept} keep their prior{_rejected(outliers)}"
 
 
@@ -128,7 +130,7 @@ def _constant(e: Evidence) -> str | None:
 
 def _outside(e: Evidence) -> str | None:
     """Too many rows that no choice of costs explains; with the unit that would, if one does."""
-    limit = np.maximum(math.log1p(OUTSIDE), OUTSIDE_SD * e.noise)
+    limit = np.clip(OUTSIDE_SD * e.noise, math.log1p(OUTSIDE), math.log(CONTRADICTION))
     rows = e.problem.rows
     far = [row.id for row, r, m in zip(rows, e.residuals, limit, strict=True) if abs(r) > m]
     unit = _unit(e.problem.measured - e.first)
@@ -155,7 +157,7 @@ def _unit(off: Array) -> str | None:
 
 def _unidentified(e: Evidence, kinds: int) -> str:
     rows = e.problem.rows
-    if max(e.learned) < LITTLE and _told(e) == 0:
+    if _told(e) == 0:
         head = "no row depends on a cost that is not known already"
     elif kinds == 1:
         head = (
