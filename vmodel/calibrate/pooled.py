@@ -14,6 +14,7 @@ from vmodel.calibrate.baselines import features
 from vmodel.core.records import Observation
 
 Array = NDArray[np.float64]
+FIRST_SCALE = 3.0
 SCALES = (0.3, 30.0)
 MOST_TUNED = 250  # rows of the others that tune a process; all of them speak in its answer
 OWN_WEIGHT = 20.0  # a row of the machine itself against one of another machine
@@ -56,7 +57,7 @@ class Pool:
     def _tuned(self) -> GaussianProcessRegressor:
         table = self._table[self._count :]
         step = max(1, len(table) // MOST_TUNED)
-        kernel = ConstantKernel() * RBF(np.full(table.shape[1], 3.0), SCALES) + WhiteKernel(0.01)
+        kernel = ConstantKernel() * RBF(FIRST_SCALE, SCALES) + WhiteKernel(0.01)
         tuned = GaussianProcessRegressor(kernel=kernel, normalize_y=True, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
