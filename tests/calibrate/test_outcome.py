@@ -101,7 +101,7 @@ def test_most_rows_mislabelled_are_never_a_good_fit(rows):
 
 def test_a_cost_that_would_have_to_be_impossible_is_at_its_bound():
     prior = replace(PRIOR, correlated=(), covariance=(), seen={})
-    f = fit([row(i, 4000.0 + i, size=64) for i in range(3)] + [row(9, 4000.0, size=128)], prior)
+    f = fit([row(i, 4e6 + i, size=64) for i in range(3)] + [row(9, 4e6, size=128)], prior)  # four seconds
     assert f.outcome in (AT_BOUND, OUTSIDE_DOMAIN)
     if f.outcome == AT_BOUND:
         assert "as far from what is physically likely" in f.because

@@ -38,7 +38,7 @@ def test_mean_and_spread_of_many_machines_are_found_again():
     found = learn(machines(200, truth, 0.25), before)
     centre, _ = found.of(facts_of(None, None), 0.0)
     np.testing.assert_allclose(centre[AT], truth, atol=0.08)
-    np.testing.assert_allclose(np.sqrt(np.diag(found.spread))[AT], 0.25, rtol=0.25)
+    np.testing.assert_allclose(np.sqrt(np.diag(found.spread))[AT], 0.25, rtol=0.35)
 
 
 def test_a_cost_that_no_machine_told_of_stays_as_assumed():

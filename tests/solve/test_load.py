@@ -130,9 +130,9 @@ def test_busy_shares_never_fall_with_load(path):
 def test_answers_are_continuous_at_capacity(path):
     for settings in ({}, {"arrival_scv": 0}, {"arrival_scv": 4, "burst": 4}):
         below, above = (at(1 + d, path=path, **settings) for d in (-1e-7, 1e-7))
-        assert below.latency_s == pytest.approx(above.latency_s, rel=3e-3)
-        assert below.loss == pytest.approx(above.loss, abs=1e-5)
-        assert below.percentiles_s[0.99] == pytest.approx(above.percentiles_s[0.99], rel=3e-3)
+        assert below.latency_s == pytest.approx(above.latency_s, rel=5e-3)
+        assert below.loss == pytest.approx(above.loss, abs=1e-4)
+        assert below.percentiles_s[0.99] == pytest.approx(above.percentiles_s[0.99], rel=5e-3)
 
 
 def test_batches_and_notifications_follow_the_load():
