@@ -239,13 +239,18 @@ def scenario(
     parameters = _parameters(overrides, faults)
     if not faults.found and _anywhere(knobs["zero_copy_rx"] > knobs["dedicated_nic"]):
         faults.add("zero_copy_rx", True, "dedicated_nic = true as well: the NIC must know whose buffers to fill")
+    if not faults.found and workload == "packets" and _anywhere(knobs["imix"]):
+        if "size" in settings:
+            faults.add("size", settings["size"], "no size beside imix, which sends three")
+        knobs["size"] = sum(size * share for size, share in tables.IMIX)
+        notes.append(f"size {knobs['size']:g} B: the mean of simple IMIX")
     offered = Load()
     try:
         offered = load_of(load)
     except VmodelError as error:
         faults.take("load", error)
-    if offered.kind != "max" and workload != "packets":
-        notes.append(f"load: an offered load acts on packets only, not on {workload}")
+    if offered.kind != "max" and workload == "stream":
+        notes.append("load: an offered load acts on packets and requests, not on a stream, which fills the path")
     if device is not None:
         _check_device(device, faults)
     faults.settle()

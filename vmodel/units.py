@@ -70,6 +70,11 @@ def _packet_rate_factors() -> dict[str, float]:
     return {prefix + unit: factor for prefix, factor in (DECIMAL | {"K": 1e3}).items() for unit in units}
 
 
+def _request_rate_factors() -> dict[str, float]:
+    units = ("rps", "requests/s", "req/s")
+    return {prefix + unit: factor for prefix, factor in (DECIMAL | {"K": 1e3}).items() for unit in units}
+
+
 def _second_factors() -> dict[str, float]:
     prefixes = {"": 1.0, "m": 1 / MS_PER_S, "u": 1 / US_PER_S, "n": 1 / NS_PER_S}
     return {prefix + unit: factor for prefix, factor in prefixes.items() for unit in ("s", "sec", "secs")}
@@ -96,10 +101,11 @@ _MICROSECONDS = _SECONDS._replace(
     factors=_SECONDS.factors | {"": 1 / US_PER_S},
     wanted='a time of zero or more, such as "10" (microseconds) or "1.5ms"',
 )
+_MESSAGE_RATE = _PACKET_RATE.factors | _request_rate_factors()
 _LOAD = _Quantity(
-    _BITRATE.factors | _PACKET_RATE.factors,
-    _PACKET_RATE.suggested + _BITRATE.suggested,
-    'a load above zero, such as "200kpps", "3Gbit/s" or "max"',
+    _BITRATE.factors | _MESSAGE_RATE,
+    ("pps", "kpps", "Mpps", "Gpps", "rps", "krps", *_BITRATE.suggested),
+    'a load above zero, such as "200kpps", "20krps", "3Gbit/s" or "max"',
     _POSITIVE,
 )
 
@@ -133,11 +139,11 @@ def parse_microseconds(text: str | float) -> float:
 
 
 def parse_load(text: str | float) -> tuple[LoadKind, float]:
-    """Return which kind of load this is and its size [packets/s or bit/s]; `max` has infinite size."""
+    """Return which kind of load this is and its size [messages/s or bit/s]; `max` has infinite size."""
     if str(text).strip().lower() == "max":
         return "max", math.inf
     value, unit = _read(text, _LOAD)
-    return ("rate_pps" if unit in _PACKET_RATE.factors else "throughput_bps"), value
+    return ("rate_pps" if unit in _MESSAGE_RATE else "throughput_bps"), value
 
 
 def _read(text: str | float, quantity: _Quantity) -> tuple[float, str]:
@@ -175,6 +181,11 @@ def _nearest_unit(unit: str, suggested: tuple[str, ...]) -> str | None:
 def format_seconds(seconds: float | None, error: float | None = None) -> str:
     """Return a time as text, its digits following the standard error, or three significant ones without."""
     return _write(seconds, error, {"ns": 1 / NS_PER_S, "us": 1 / US_PER_S, "ms": 1 / MS_PER_S, "s": 1.0})
+
+
+def format_joules(joules: float | None, error: float | None = None) -> str:
+    """Return an energy as text, its digits following the standard error, or three significant ones without."""
+    return _write(joules, error, {"nJ": 1 / NS_PER_S, "uJ": 1 / US_PER_S, "mJ": 1 / MS_PER_S, "J": 1.0})
 
 
 def format_bitrate(bps: float | None, error: float | None = None) -> str:

@@ -15,9 +15,10 @@ from vmodel.errors import ConfigError
 from vmodel.library.moderation import Moderation
 from vmodel.simulate.check import INSIDE, OFF, check, line_throughput
 from vmodel.simulate.known import KNOWN, USUAL
-from vmodel.simulate.network import Network, Part, Turn, Visit, WakeUp, network
+from vmodel.simulate.network import AlarmStep, Network, Part, Turn, Visit, network
 from vmodel.simulate.run import NotInstalled, product_form, simulate
 from vmodel.solve.batch import capped_batch_mean
+from vmodel.solve.load import ADAPTIVE_PACKETS
 from vmodel.solve.moderation_law import holdoff_time, throttle_time
 from vmodel.solve.mva import exact_mva
 from vmodel.solve.queues import mg1_wait
@@ -75,37 +76,54 @@ def test_a_ring_loses_what_it_must(rho):
 
 @pytest.mark.parametrize("setup", [0.5, 8.0])
 def test_whoever_finds_a_station_asleep_wakes_it_and_the_others_wait_too(setup):
-    visit = turn_at("a", 1.0, 0.25, wakes=[WakeUp(part=Part(mean_s=setup, scv=0.0), window_s=0.0)])
+    visit = turn_at("a", 1.0, 0.25, alarm=[AlarmStep(part=Part(mean_s=setup, scv=0.0), window_s=0.0)])
     seen = simulate(laid_out(visit, rate=0.3), 60_000, 4)
     assert seen.mean_s.value == pytest.approx(setup_response(0.3, 1.0, 0.25, setup, 0.0), rel=0.03)
 
 
 def test_a_poll_window_longer_than_every_gap_saves_the_wake_up():
-    visit = turn_at("a", 1.0, 0.0, wakes=[WakeUp(part=Part(mean_s=5.0, scv=0.0), window_s=10.0)])
+    visit = turn_at("a", 1.0, 0.0, alarm=[AlarmStep(part=Part(mean_s=5.0, scv=0.0), window_s=10.0)])
     net = laid_out(visit, Visit(resource=None, direction="", parts=[Part(mean_s=9.0, scv=0.0)]), in_flight=1)
     assert simulate(net, 2000, 1).mean_s.value == pytest.approx(10.0)
-    visit.wakes[0] = WakeUp(part=Part(mean_s=5.0, scv=0.0), window_s=8.0)
+    visit.alarm[0] = AlarmStep(part=Part(mean_s=5.0, scv=0.0), window_s=8.0)
     assert simulate(net, 2000, 1).mean_s.value == pytest.approx(15.0)
+
+
+def timed(kind, tau, frames=None):
+    """A receiver that works in no time, behind a moderated interrupt."""
+    return turn_at("receiver", 0.0, 0.0, timer=timer(kind, frames), timer_s=tau)
 
 
 @pytest.mark.parametrize("load", [0.2, 3.0])
 def test_a_throttle_keeps_interrupts_apart_and_a_holdoff_starts_with_the_first(load):
     for kind, law in (("throttle", throttle_time), ("holdoff", holdoff_time)):
-        gate = Visit(resource=None, direction="there", timer=timer(kind), timer_s=1.0)
-        seen = simulate(laid_out(gate, rate=load), 40_000, 5)
+        seen = simulate(laid_out(timed(kind, 1.0), rate=load), 40_000, 5)
         assert seen.mean_s.value == pytest.approx(law(load, 1.0).mean_s, rel=0.05)
 
 
 def test_enough_frames_end_a_holdoff():
-    gate = Visit(resource=None, direction="there", timer=timer("holdoff", 1), timer_s=1.0)
-    assert simulate(laid_out(gate, rate=3.0), 5000, 5).mean_s.value == pytest.approx(0.0, abs=1e-9)
+    assert simulate(laid_out(timed("holdoff", 1.0, 1), rate=3.0), 5000, 5).mean_s.value == pytest.approx(0.0, abs=1e-9)
 
 
 def test_one_request_locks_to_a_throttle():
-    gate = Visit(resource=None, direction="there", timer=timer("throttle"), timer_s=4.0)
-    seen = simulate(laid_out(turn_at("a", 1.0, 0.0), gate, in_flight=1, workload="rr"), 2000, 1)
+    seen = simulate(laid_out(turn_at("a", 1.0, 0.0), timed("throttle", 4.0), in_flight=1, workload="rr"), 2000, 1)
     assert seen.mean_s.value == pytest.approx(4.0)
     assert seen.throughput_per_s.value == pytest.approx(0.25)
+
+
+def test_frames_that_come_while_others_are_served_need_no_interrupt():
+    """A busy station is never told: with a load close to one the timer hardly matters."""
+    visit = turn_at("a", 1.0, 0.0, timer=timer("throttle"), timer_s=3.0)
+    seen = simulate(laid_out(visit, rate=0.97), 40_000, 5)
+    assert seen.mean_s.value == pytest.approx(1 + mg1_wait(0.97, 1.0, 0.0), rel=0.15)
+
+
+def test_an_adaptive_timer_follows_the_rate():
+    rate = 5.0
+    visit = turn_at("a", 0.0, 0.0, timer=timer("throttle"), timer_s=1.0, longest_s=10.0)
+    seen = simulate(laid_out(visit, rate=rate), 40_000, 5)
+    tau = 1.0 * 10.0 * rate / ADAPTIVE_PACKETS
+    assert seen.mean_s.value == pytest.approx(throttle_time(rate, tau).mean_s, rel=0.05)
 
 
 def test_a_turn_is_paid_once_for_those_that_wait():

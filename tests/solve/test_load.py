@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from vmodel.config import scenario
-from vmodel.library.moderation import devices, moderate
+from vmodel.library.moderation import devices
 from vmodel.report.record import as_json
-from vmodel.solve import load, queues, tandem
+from vmodel.solve import queues, tandem
 from vmodel.solve.ask import predict
 from vmodel.solve.curve import load_curve
-from vmodel.solve.moderation_law import capped_holdoff_wait, holdoff_wait, throttle_wait
 from vmodel.solve.stations import Offer, ring_queues
 from vmodel.solve.tails import PERCENTILES
 
@@ -56,6 +55,7 @@ def test_waits_along_the_way_are_those_of_the_tandem(share, scv):
         share,
         offer,
         ring=10**6,
+        trains_s={},
     )
     for q, passage in zip(found.values(), tandem.tandem(share, scv, list(stations.values())), strict=True):
         assert q.wait_s == pytest.approx(passage.wait_s, rel=2e-3, abs=1e-6)  # the ring is long, not endless
@@ -65,7 +65,7 @@ def test_waits_along_the_way_are_those_of_the_tandem(share, scv):
 @pytest.mark.parametrize("share", LOADS)
 def test_a_burst_at_the_only_station_is_the_batch_arrival_formula(share):
     offer, service = Offer(load=None, bits=1.0, burst=8.0), 1.0
-    (q,) = ring_queues({"r": service}, {"r": 0.5}, {}, share, offer, ring=10**6).values()
+    (q,) = ring_queues({"r": service}, {"r": 0.5}, {}, share, offer, ring=10**6, trains_s={}).values()
     exact = (share * service**2 * 1.5 + (8 - 1) * service) / (2 * (1 - share))  # Chaudhry and Templeton 1983
     assert q.wait_s == pytest.approx(exact, rel=1e-4)
 
@@ -146,21 +146,6 @@ def test_batches_and_notifications_follow_the_load():
     assert kicks[0] == pytest.approx(1, abs=1e-3) and kicks[-1] == pytest.approx(1 / 64, rel=1e-3)
     assert all(b <= a + EXACT for a, b in itertools.pairwise(kicks))
     assert "kicks per frame" in answers[1].regime
-
-
-@pytest.mark.parametrize(("kind", "law"), [("throttle", throttle_wait), ("holdoff", holdoff_wait)])
-def test_moderation_waits_are_the_closed_forms(kind, law):
-    device = next(d for d in devices().values() if d.kind == kind and d.honoured and not d.adaptive_default)
-    timer = moderate(device.name, 50, None, False)
-    found = load.moderation_time(timer, 2e4, 50e-6)
-    assert found.mean_s == pytest.approx(law(2e4, 50e-6), rel=EXACT)
-
-
-def test_a_frame_cap_ends_the_wait_early():
-    timer = moderate("virtio_coal", 50, 4, False)
-    assert timer.kind == "holdoff" and timer.frames == 4
-    assert load.moderation_time(timer, 1e6, 50e-6).mean_s == pytest.approx(capped_holdoff_wait(1e6, 50e-6, 4))
-    assert load.moderation_time(timer, 10.0, 50e-6).mean_s == pytest.approx(holdoff_wait(10.0, 50e-6), rel=1e-3)
 
 
 def test_an_adaptive_timer_grows_steadily_from_its_quiet_to_its_longest_tier():

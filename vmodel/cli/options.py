@@ -279,10 +279,10 @@ def asked(flags: Mapping[str, Any]) -> tuple[Scenario, tuple[str, ...]]:
     return question.scenario(), tuple(question.settings)
 
 
-def case_of(base: Question, text: str) -> Question:
-    """A question with the pairs of one --case laid over; pairs are separated by commas."""
+def case_of(base: Question, text: str, flag: str = "--case") -> Question:
+    """A question with the pairs of one --case (or another flag) laid over; pairs are separated by commas."""
     question = base.copy()
     named: set[str] = set()
     for pair in text.split(","):
-        _put_pair(question, pair, "--case", (*WORDS, *settable()), named)
+        _put_pair(question, pair, flag, (*WORDS, *settable()), named)
     return question

@@ -155,8 +155,14 @@ class Prediction:
     batch_taken: float | None = None
     ring_mean: float | None = None
     ring_full: float | None = None
+    core_watts: float | None = None  # of a busy core, where the profile knows it
     cores_per_gbps: float | None = None
     cores_per_mpps: float | None = None
+
+    @property
+    def watts(self) -> float | None:
+        """What the busy cores of host and guest draw [W]; None where the profile does not know."""
+        return None if self.core_watts is None else self.core_watts * (self.cpu_host + self.cpu_guest)
 
     def __repr__(self) -> str:
         return show.line(self)

@@ -218,6 +218,10 @@ def from_tables(body: Mapping[str, Any], file: str) -> Profile:
     for key in ("machine", "drivers", "defaults", "parameters", "covariance", "seen"):
         if not isinstance(body.get(key, {}), dict):
             faults.append(Fault(file=file, key=key, value=str(body[key]), expected="a table"))
+    machine = body.get("machine", {})
+    if isinstance(machine, dict) and "core_watts" in machine and not _positive(machine["core_watts"]):
+        expected = "watts of a busy core, a positive number"
+        faults.append(Fault(file=file, key="machine.core_watts", value=machine["core_watts"], expected=expected))
     if faults:
         raise ConfigError(faults)
     values = _values(body.get("parameters", {}), file, faults)

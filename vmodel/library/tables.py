@@ -13,6 +13,7 @@ from vmodel.sources import Source
 TOPOLOGIES = ("loopback", "host-vm", "vm-vm", "cross-host-host", "cross-host-vm", "cross-vm-vm")
 WORKLOADS = ("rr", "stream", "packets")
 DIRECTIONS = ("to-vm", "from-vm")
+IMIX = ((64.0, 7 / 12), (594.0, 4 / 12), (1518.0, 1 / 12))  # simple IMIX: bytes of a frame and its share
 INSIDE_ONLY = ("vsock", "loopback")  # attachments that no NIC ever sees
 GUEST_TOPOLOGIES = ("host-vm", "vm-vm", "cross-host-vm", "cross-vm-vm")
 

@@ -33,6 +33,10 @@ def asked_json(s: Scenario) -> dict[str, Any]:
     }
 
 
+def _per_message(p: Prediction) -> float | None:
+    return None if p.watts is None or p.messages_per_s <= 0 else p.watts / p.messages_per_s
+
+
 def as_json(p: Prediction) -> dict[str, Any]:
     """The record of `predict --json`; a value that does not apply is None."""
     s = p.scenario
@@ -67,6 +71,10 @@ def as_json(p: Prediction) -> dict[str, Any]:
         "cpu": {"host": _number(p.cpu_host), "guest": _number(p.cpu_guest)},
         "cores_per_gbps": _number(p.cores_per_gbps),
         "cores_per_mpps": _number(p.cores_per_mpps),
+        "energy": {
+            "watts": _number(p.watts),
+            "uj_per_message": _number(_per_message(p), US_PER_S),
+        },
         "busy": {k: _number(v) for k, v in p.busy.items()},
         "memory_bus_bytes_s": _number(p.bus_bytes_s),
         "bottleneck": p.bottleneck,

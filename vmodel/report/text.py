@@ -13,6 +13,7 @@ from vmodel.units import (
     US_PER_S,
     format_bitrate,
     format_bytes,
+    format_joules,
     format_rate,
     format_seconds,
     format_share,
@@ -59,7 +60,8 @@ def with_interval(value: float, interval: Interval | None, log_sd: float, write:
 
 def _messages(s: Scenario) -> str:
     if s.workload == "rr":
-        return f"round trips of {format_bytes(s.knobs['size'])}"
+        at = "" if s.load.kind == "max" else f" at {load_text(s)}"
+        return f"round trips of {format_bytes(s.knobs['size'])}{at}"
     if s.workload == "stream":
         return f"a stream of {format_bytes(s.knobs['size'])} messages"
     return f"packets of {format_bytes(s.knobs['size'])}"
@@ -77,7 +79,9 @@ def load_text(s: Scenario) -> str:
     """The offered load as text."""
     if s.load.kind == "max":
         return "max"
-    return format_bitrate(s.load.value) if s.load.kind == "throughput_bps" else format_rate(s.load.value)
+    if s.load.kind == "throughput_bps":
+        return format_bitrate(s.load.value)
+    return format_rate(s.load.value, unit="rps" if s.workload == "rr" else "pps")
 
 
 def question(s: Scenario) -> str:
@@ -97,7 +101,7 @@ def answers(p: Prediction) -> list[tuple[str, str]]:
     latency = with_interval(p.latency_s or 0.0, p.latency_interval_s, latency_log_sd(p), format_seconds)
     error = latency_log_sd(p)
     marks = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")]
-    loaded = p.scenario.workload == "packets" and p.scenario.load.kind != "max"
+    loaded = p.scenario.workload != "stream" and p.scenario.load.kind != "max"
     if loaded:
         marks += [(0.9999, "p99.99"), (0.99999, "p99.999")]
     found = [f"{name} {format_seconds(p.percentiles_s[q], p.percentiles_s[q] * error)}" for q, name in marks]
@@ -117,6 +121,9 @@ def answers(p: Prediction) -> list[tuple[str, str]]:
     if loaded:
         rows += _under_load(p)
     rows.append(("CPU", f"host {cores(p.cpu_host)}, guest {cores(p.cpu_guest)} cores"))
+    if p.watts is not None and p.messages_per_s > 0:
+        each = format_joules(p.watts / p.messages_per_s)
+        rows.append(("energy", f"{p.watts:.3g} W of busy cores, {each} a message"))
     spare = "" if p.bottleneck == "interrupt moderation" else f", {format_share(p.slack, 0.01)} to spare"
     rows.append(("bottleneck", f"{p.bottleneck}{spare}"))
     rows.append(("regime", p.regime))

@@ -29,7 +29,7 @@ class Known:
 
 
 def _wakes_s(net: Network) -> float:
-    return sum(wake.part.mean_s for visit in net.visits for wake in visit.wakes)
+    return sum(a.part.mean_s for v in net.visits for a in v.alarm)
 
 
 def _throttles(net: Network) -> list[float]:

@@ -4,10 +4,12 @@ Only the stage times come from the model. Waiting, loss, wake-ups and interrupts
 
 - a resource is a first-come first-served server with a ring of `ring_size` places; who finds it full is lost
 - a delay holds nobody
-- what a worker pays once a turn, and an end once an interrupt, is paid by the first of those that wait together
-- a sleeping resource is woken by who finds it idle longer than its poll window, and is held while it wakes up
-- a throttle lets interrupts through at a minimum distance, a hold-off timer starts with the first packet; everybody
-  who waits for the interrupt gets through with it
+- what a worker pays once a turn is paid by the first of those that it takes together
+- a resource that is interrupted, or sleeps, serves until its ring is empty; who comes after that raises its alarm, and
+  all who come before it serves again wait for it: a moderation timer (a throttle keeps interrupts at a distance, a
+  hold-off timer starts with the first packet), the work of the interrupt on the way, the wake-ups of what has been idle
+  longer than its poll window
+- an adaptive timer is set anew at each interrupt, from the rate that the device has seen lately
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +20,7 @@ import numpy
 
 from vmodel.core.path import Chain, Node
 from vmodel.core.records import Scenario
-from vmodel.library.moderation import Moderation
+from vmodel.library.moderation import Moderation, devices
 from vmodel.solve import compose, evaluate
 from vmodel.units import BITS_PER_BYTE, US_PER_S
 
@@ -44,11 +46,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WakeUp:
-    """What it costs whoever finds a resource asleep, and how long the resource polls before it sleeps."""
+class AlarmStep:
+    """Work of an interrupt at some resource, or the wake-up of a resource that has polled so long before it slept."""
 
     part: Part
-    window_s: float
+    resource: str | None = None  # where the work is done; None: at the resource that is alarmed
+    window_s: float | None = None  # of a wake-up; None: work that every interrupt brings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,16 +64,22 @@ class Turn:
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
-    """A turn at a resource, or a delay (no resource); an interrupt (with a timer) that has to come first."""
+    """A turn at a resource, or a delay (no resource); the alarm that has to come first where nobody is being served."""
 
     resource: str | None
     direction: str
     parts: list[Part] = field(default_factory=list)
-    wakes: list[WakeUp] = field(default_factory=list)
+    alarm: list[AlarmStep] = field(default_factory=list)
     blocked: list[Part] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     timer: Moderation | None = None
     timer_s: float = 0.0
+    longest_s: float | None = None  # of a timer that adapts to the rate
+
+    @property
+    def moderated(self) -> bool:
+        """Whether a timer stands between the frame and its interrupt."""
+        return self.timer is not None and self.timer.kind != "none" and self.timer_s > 0
 
     @property
     def mean_s(self) -> float:
@@ -104,8 +113,8 @@ class Network:
     def delay_s(self) -> float:
         """Seconds per message that hold nobody, wake-ups and hold-off timers included."""
         idle = sum(v.mean_s for v in self.visits if v.resource is None)
-        wakes = sum(w.part.mean_s for v in self.visits for w in v.wakes)
-        return idle + wakes + sum(v.timer_s for v in self.visits if v.timer is not None and v.timer.kind == "holdoff")
+        alarms = sum(step.part.mean_s for v in self.visits for step in v.alarm)
+        return idle + alarms + sum(v.timer_s for v in self.visits if v.timer is not None and v.timer.kind == "holdoff")
 
 
 def network(s: Scenario) -> Network:
@@ -114,21 +123,26 @@ def network(s: Scenario) -> Network:
     parameters = compose.parameter_values(s)
     polls = dict.fromkeys(compose.POLLS, 0.0)  # wake-ups in full; polling is a window of time here
     settled = compose.settle(s, way.forward, s.workload, polls)
-    visits = _visits(s, way.forward, settled, parameters, "there")
+    alone: dict[str, Any] = dict.fromkeys(compose.SHARED, 1.0) if s.workload == "packets" else {}
+    if compose.overlaps(s):
+        settled, alone = compose.overlapping(settled)
+    visits = _visits(s, way.forward, settled, parameters, alone, direction="there")
     size, window = float(s.knobs["size"]), s.knobs["socket_buffer_bytes"]
     places = int(s.knobs["ring_size"])
     in_flight: int | None = None
     rate, pieces, servers = None, 1, _servers(s)
     if s.workload == "rr":
-        visits += _visits(s, way.reverse, settled, parameters, "back")
-        in_flight, servers = int(s.knobs["in_flight"]), {}
+        visits += _visits(s, way.reverse, settled, parameters, alone, direction="back")
+        in_flight = int(s.knobs["in_flight"]) if s.load.kind == "max" else None
+        servers = servers if compose.overlaps(s) else {}
     elif s.workload == "stream":
         in_flight = STREAM_RINGS * places
         if window is not None:
             in_flight, pieces = max(1, int(window // size)), max(1, -int(-size // window))
             acknowledged = compose.settle(s, way.reverse, "rr", polls, compose.ACKNOWLEDGEMENT_BYTES)
-            visits += [_holds_nobody(v) for v in _visits(s, way.reverse, acknowledged, parameters, "back")]
-    elif s.load.kind != "max":
+            back = _visits(s, way.reverse, acknowledged, parameters, alone, direction="back")
+            visits += [_holds_nobody(v) for v in back]
+    if s.load.kind != "max":
         rate = s.load.value / (size * BITS_PER_BYTE) if s.load.kind == "throughput_bps" else s.load.value
     moved = evaluate.bus_bytes(way.forward.nodes, settled.words)
     net = Network(
@@ -175,72 +189,101 @@ def _holds_nobody(visit: Visit) -> Visit:
 
 
 def _visits(
-    s: Scenario, way: Chain, settled: compose.Settled, parameters: Mapping[str, float], direction: str
+    s: Scenario,
+    way: Chain,
+    settled: compose.Settled,
+    parameters: Mapping[str, float],
+    alone: Mapping[str, Any],
+    *,
+    direction: str,
 ) -> list[Visit]:
-    """Stages in a row at one resource are one turn there; a wake-up belongs to the resource that comes after it."""
+    """Stages in a row at one resource are one turn there; wake-ups and interrupts belong to the resource that follows.
+
+    A resource on which a way lays nothing but work of an interrupt is part of the alarm of the next one.
+    """
     leg = compose.leg(s, way, settled, parameters, direction=direction, gradient=False)
     rows = evaluate.stage_rows()
+    batch = max(1, round(float(settled.words["taken"])))
+    taken = {k: x for k, x in alone.items() if k in ("taken", "fetch_batch") and batch > 1}
+    turns = [x / max(1 - 1 / batch, NO_WORK_S) for x in _more(settled, leg.nodes, parameters, taken)]
+    told = {k: x for k, x in alone.items() if k in ("kicks", "interrupts")}
+    notices = _more(settled, leg.nodes, parameters, told)
     timed = leg.timer is not None and leg.timer.kind != "none" and float(leg.timer_s or 0.0) > 0
     gate = _gate([n.stage for n in leg.nodes]) if timed else None
-    once = _turns(s, settled, leg.nodes, parameters)
+    moderated = False
     out: list[Visit] = []
-    waiting: list[WakeUp] = []
+    waiting: list[AlarmStep] = []
+    shared: dict[str, list[Part]] = {}  # what a frame pays of interrupts that many share
     for index, (n, seconds, when) in enumerate(zip(leg.nodes, leg.seconds, leg.when, strict=True)):
         scv = float(rows[n.stage].variability)
-        part = Part(mean_s=float(seconds), scv=scv)
-        turns = [Turn(part=Part(mean_s=x, scv=scv), most=most) for x, most in once[index] if n.resource is not None]
-        part = replace(part, mean_s=part.mean_s - sum(turn.part.mean_s / turn.most for turn in turns))
-        if index == gate:
-            out.append(Visit(resource=None, direction=direction, timer=leg.timer, timer_s=float(leg.timer_s)))
+        moderated = moderated or index == gate
         if when == "idle":
             polled = [p for p in compose.POLLS if p in rows[n.stage].words]
             window_s = max((float(s.knobs[p]) / US_PER_S for p in polled), default=0.0)
-            if part.mean_s > 0:
-                waiting.append(WakeUp(part=part, window_s=window_s))
+            if seconds > 0:
+                waiting.append(AlarmStep(part=Part(mean_s=float(seconds), scv=scv), window_s=window_s))
             continue
         if when == "blocked":
             target = next((v for v in reversed(out) if v.resource == n.resource), None)
-            if s.workload == "stream" and part.mean_s > 0 and target is not None:
-                target.blocked.append(part)
+            if s.workload == "stream" and seconds > 0 and target is not None:
+                target.blocked.append(Part(mean_s=float(seconds), scv=scv))
             continue
-        if part.mean_s <= NO_WORK_S and not turns:
+        mean = float(seconds) - turns[index] / batch  # what is left without a turn's share
+        notice = notices[index]
+        if not told.keys().isdisjoint(rows[n.stage].words):
+            if notice > NO_WORK_S:
+                waiting.append(AlarmStep(part=Part(mean_s=notice, scv=scv), resource=n.resource))
+            if n.resource is not None and mean > NO_WORK_S:
+                shared.setdefault(n.resource, []).append(Part(mean_s=mean, scv=scv))
             continue
-        if not out or out[-1].resource != n.resource or out[-1].timer is not None:
+        if mean <= NO_WORK_S and turns[index] <= NO_WORK_S:
+            continue
+        if not out or out[-1].resource != n.resource:
             out.append(Visit(resource=n.resource, direction=direction))
-        out[-1].parts.append(part)
-        out[-1].turns.extend(turns)
+        out[-1].parts.append(Part(mean_s=mean, scv=scv))
+        if turns[index] > NO_WORK_S:
+            out[-1].turns.append(Turn(part=Part(mean_s=turns[index], scv=scv), most=batch))
         if n.resource is not None:
-            out[-1].wakes.extend(waiting)
+            out[-1].parts.extend(shared.pop(n.resource, []))
+            _elsewhere(out, shared, direction)
+            out[-1].alarm.extend(replace(w, resource=None) if w.resource == n.resource else w for w in waiting)
             waiting = []
+            if moderated and leg.timer is not None:
+                out[-1].timer, out[-1].timer_s = leg.timer, float(leg.timer_s)
+                out[-1].longest_s = _longest(leg.timer) if s.workload == "packets" else None
+                moderated, gate = False, None
     if waiting:
         out.append(Visit(resource=None, direction=direction, parts=[w.part for w in waiting]))
     return out
 
 
-def _turns(
-    s: Scenario, settled: compose.Settled, nodes: Sequence[Node], parameters: Mapping[str, float]
-) -> list[list[tuple[float, int]]]:
-    """Of each stage: seconds that are paid once, and for how many at most.
+def _elsewhere(out: list[Visit], shared: dict[str, list[Part]], direction: str) -> None:
+    """Work for interrupts that another resource does: in its turn where the way came by it, else in one of its own."""
+    for name, parts in shared.items():
+        there = next((v for v in reversed(out[:-1]) if v.resource == name), None)
+        if there is None:
+            there = Visit(resource=name, direction=direction)
+            out.insert(len(out) - 1, there)
+        there.parts.extend(parts)
+    shared.clear()
 
-    A stage costs frames at saturation their share of an interrupt and of a turn; alone, the whole of it.
-    """
-    out: list[list[tuple[float, int]]] = [[] for _ in nodes]
-    if s.workload != "packets":
-        return out
-    words = settled.words
-    shared = evaluate.seconds(nodes, words, parameters, gradient=False)
-    for alone, most in (
-        ({"interrupts": 1.0}, 1 / float(words["interrupts"])),
-        ({"kicks": 1.0, "taken": 1.0, "fetch_batch": 1.0}, float(words["taken"])),
-    ):
-        if round(most) < 2:
-            continue
-        lone = evaluate.seconds(nodes, {**words, **alone}, parameters, gradient=False)
-        for found, x, y in zip(out, lone, shared, strict=True):
-            once = min((float(x) - float(y)) / (1 - 1 / most), float(y) * most)
-            if once > NO_WORK_S:
-                found.append((once, round(most)))
-    return out
+
+def _longest(timer: Moderation) -> float | None:
+    """The longest interval of a timer that adapts."""
+    if not timer.adaptive:
+        return None
+    return max((tier.usecs / US_PER_S for tier in devices()[timer.device].tiers), default=None)
+
+
+def _more(
+    settled: compose.Settled, nodes: Sequence[Node], parameters: Mapping[str, float], alone: Mapping[str, Any]
+) -> list[float]:
+    """Of each stage: seconds that a message by itself costs more than one of many."""
+    if not alone:
+        return [0.0] * len(nodes)
+    shared = evaluate.seconds(nodes, settled.words, parameters, gradient=False)
+    lone = evaluate.seconds(nodes, {**settled.words, **alone}, parameters, gradient=False)
+    return [max(float(x) - float(y), 0.0) for x, y in zip(lone, shared, strict=True)]
 
 
 def _gate(stages: Sequence[str]) -> int:

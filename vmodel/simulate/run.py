@@ -10,6 +10,7 @@ import numpy
 
 from vmodel.errors import VmodelError
 from vmodel.simulate.network import Network, Part, Visit, kind
+from vmodel.solve.load import ADAPTIVE_PACKETS
 
 BATCHES = 10
 STUDENT_95 = 2.262157  # two-sided 95 % point of Student's law with BATCHES - 1 degrees of freedom
@@ -20,6 +21,8 @@ NEARLY_FULL = 0.95  # load from which rings take long to fill
 MOST_OFFERED = 10  # messages that a saturated source offers at most, in those asked for
 MOST_CORRELATED = 0.8  # of neighbouring batches; more cannot be told from so few
 TELL_EVERY = 500  # messages between two signs of life
+INTERRUPT = -1  # priority before everybody who waits for the processor
+FORGETS = 1 / 16  # weight of the latest interval in what an adaptive device knows of its rate
 Progress = Callable[[int], None]
 
 
@@ -62,7 +65,7 @@ class Seen:
 
 @dataclass(slots=True)
 class _Station:
-    """One server and its ring."""
+    """One server and its ring; interrupts go before those who wait."""
 
     name: str
     server: Any
@@ -73,40 +76,79 @@ class _Station:
 
 
 @dataclass(slots=True)
-class _Gate:
-    """The interrupt of one receiver: everybody who waits for it shares it."""
+class _Alarm:
+    """What wakes one resource for the frames of one way: they wait for it together while nobody is being served."""
 
     env: Any
-    timer_s: float
-    throttle: bool
-    frames: int | None
-    last_s: float = -math.inf
-    waiting: Any = None
+    station: _Station
+    visit: Visit
+    steps: list[tuple[list[float], _Station | None, float | None]]
+    served: int = 0  # frames that came through and have not left
+    held: int = 0  # frames that wait for it
+    last_s: float = -math.inf  # the interrupt before
+    waiting: Any = None  # who comes while it rings waits for this
     gathered: float = 0.0
+    early: Any = None  # enough frames end a hold-off
+    since: float = 0.0  # frames since the interrupt before
+    frames: float = 0.0  # the device's moving averages: frames and time between interrupts
+    spaced_s: float = 0.0
 
-    def knock(self, packets: float) -> Any:
-        """The event to wait for, None when the interrupt comes at once."""
-        if self.throttle and self.waiting is None and self.env.now >= self.last_s + self.timer_s:
-            self.last_s = self.env.now
+    def knock(self, packets: float, i: int) -> Any:
+        """The event to wait for; None where the resource serves, so that nobody need be told."""
+        self.since += packets
+        if self.served > 0:
+            self.served += 1
             return None
+        self.held += 1
         if self.waiting is None:
-            self.waiting, self.gathered = self.env.event(), 0.0
-            due = self.last_s + self.timer_s - self.env.now if self.throttle else self.timer_s
-            self.env.process(self._ring(self.waiting, due))
+            self.waiting, self.gathered, self.early = self.env.event(), 0.0, self.env.event()
+            self.env.process(self._ring(self.waiting, self.early, i))
         self.gathered += packets
-        found = self.waiting
-        if not self.throttle and self.frames and self.gathered >= self.frames:
-            self._fire()
-        return found
+        cap = self.visit.timer.frames if self.visit.timer is not None else None
+        if cap and self.gathered >= cap and not self.early.triggered:
+            self.early.succeed()
+        return self.waiting
 
-    def _ring(self, event: Any, due: float) -> Iterator[Any]:
-        yield self.env.timeout(due)
-        if self.waiting is event:
-            self._fire()
+    def _timer_s(self) -> float:
+        longest = self.visit.longest_s
+        if longest is None or self.spaced_s <= 0:
+            return self.visit.timer_s
+        aim = self.visit.timer_s * longest * self.frames / self.spaced_s / ADAPTIVE_PACKETS
+        return max(min(aim, longest), self.visit.timer_s)
 
-    def _fire(self) -> None:
-        event, self.waiting, self.last_s = self.waiting, None, self.env.now
+    def _ring(self, event: Any, early: Any, i: int) -> Iterator[Any]:
+        env, station = self.env, self.station
+        if self.visit.timer is not None and self.visit.moderated:
+            throttle = self.visit.timer.kind == "throttle"
+            due = self.last_s + self._timer_s() - env.now if throttle else self._timer_s()
+            if due > 0:
+                yield env.timeout(due) if throttle else env.timeout(due) | early
+            self._told()
+        awake = station.inside > self.held  # it serves other frames
+        asleep_s = -math.inf if awake else env.now - station.freed_s
+        mine = 0.0
+        for times, elsewhere, window in self.steps:
+            if window is not None and asleep_s <= window:
+                continue
+            if elsewhere is None:
+                mine += times[i]
+                continue
+            with elsewhere.server.request(priority=INTERRUPT) as turn:
+                yield turn
+                yield env.timeout(times[i])
+        if mine > 0:
+            with station.server.request(priority=INTERRUPT) as turn:
+                yield turn
+                yield env.timeout(mine)
+        self.waiting, self.served, self.held = None, self.held, 0
         event.succeed()
+
+    def _told(self) -> None:
+        """The interrupt comes now: what the device makes of the frames since the last one."""
+        if math.isfinite(self.last_s):
+            self.frames += (self.since - self.frames) * FORGETS
+            self.spaced_s += (self.env.now - self.last_s - self.spaced_s) * FORGETS
+        self.since, self.last_s = 0.0, self.env.now
 
 
 @dataclass(slots=True)
@@ -124,8 +166,7 @@ class _Step:
 
     times: list[float]
     stations: list[_Station]
-    gate: _Gate | None
-    wakes: list[tuple[float, list[float]]]
+    alarms: list[_Alarm]
     blocked: list[float] | None
     turns: list[_Turns]
 
@@ -154,24 +195,22 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
     def travel(number: int, handed_over: Any = None) -> Iterator[Any]:
         born, flow, blocked, i = env.now, number % net.flows, False, number % total
         for place, step in enumerate(steps):
-            if step.gate is not None:
-                fired = step.gate.knock(net.packets)
-                if fired is not None:
-                    yield fired
-                continue
             if not step.stations:
                 yield env.timeout(step.times[i])
                 continue
             station = step.stations[flow % len(step.stations)]
+            alarm = step.alarms[flow % len(step.stations)] if step.alarms else None
             if lossy and station.inside >= station.places:
                 station.lost += 1
                 _ended(log, born, env.now, False, tell)
                 return
             station.inside += 1
-            hold, gap = step.times[i], env.now - station.freed_s
-            if station.inside == 1:
-                hold += sum(times[i] for window, times in step.wakes if gap > window)
-                blocked = blocked or place == 0
+            hold = step.times[i]
+            blocked = blocked or (place == 0 and station.inside == 1)
+            if alarm is not None:
+                rung = alarm.knock(net.packets, i)
+                if rung is not None:
+                    yield rung
             if blocked and step.blocked is not None:
                 hold += step.blocked[i]
             with station.server.request() as turn:
@@ -184,6 +223,8 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
                 yield env.timeout(hold)
             station.inside -= 1
             station.freed_s = env.now
+            if alarm is not None:
+                alarm.served -= 1
             if place == 0 and handed_over is not None:
                 handed_over.succeed()
         _ended(log, born, env.now, True, tell)
@@ -240,20 +281,27 @@ def _step(
         each: list[float] = (times / net.pieces).tolist()
         return each
 
-    gate = None
-    if visit.timer is not None:
-        gate = _Gate(env, visit.timer_s, visit.timer.kind == "throttle", visit.timer.frames)
-    at: list[_Station] = []
-    if visit.resource is not None:
-        name = visit.resource
-        if name not in stations:
-            servers = net.servers.get(kind(name), 1)
-            stations[name] = [_Station(name, simpy.Resource(env), net.places) for _ in range(servers)]
-        at = stations[name]
-    wakes = [(w.window_s, drawn([w.part])) for w in visit.wakes]
+    at = _servers(simpy, env, net, visit.resource, stations)
+    alarms = []
+    if visit.alarm or visit.moderated:
+        told = [(drawn([a.part]), _servers(simpy, env, net, a.resource, stations), a.window_s) for a in visit.alarm]
+        for k, station in enumerate(at):
+            steps = [(times, there[k % len(there)] if there else None, window) for times, there, window in told]
+            alarms.append(_Alarm(env=env, station=station, visit=visit, steps=steps))
     blocked = drawn(visit.blocked) if visit.blocked else None
     turns = [_Turns(drawn([turn.part]), turn.most) for turn in visit.turns]
-    return _Step([] if gate else drawn(visit.parts), at, gate, wakes, blocked, turns)
+    return _Step(times=drawn(visit.parts), stations=at, alarms=alarms, blocked=blocked, turns=turns)
+
+
+def _servers(
+    simpy: Any, env: Any, net: Network, resource: str | None, stations: dict[str, list[_Station]]
+) -> list[_Station]:
+    if resource is None:
+        return []
+    if resource not in stations:
+        servers = net.servers.get(kind(resource), 1)
+        stations[resource] = [_Station(resource, simpy.PriorityResource(env), net.places) for _ in range(servers)]
+    return stations[resource]
 
 
 def _seen(net: Network, log: _Log, total: int, losses: tuple[tuple[str, int], ...]) -> Seen:

@@ -14,7 +14,7 @@ import numpy as np
 from vmodel.core.path import resource_titles
 from vmodel.core.records import Load, Outcome, Scenario
 from vmodel.library.profile import value_of
-from vmodel.solve import compose, doubt, evaluate, solver
+from vmodel.solve import compose, doubt, evaluate, meeting, solver
 from vmodel.solve.dual import Dual, is_float, plain
 from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_percentile, gamma_time, skewed_percentile
 
@@ -56,7 +56,7 @@ def _rate(a: Answer) -> Any:
 
 
 def _throughput(a: Answer) -> Any:
-    return _rate(a) * solver.message_bits(a.scenario)
+    return _rate(a) * meeting.message_bits(a.scenario)
 
 
 def _packets(a: Answer) -> Any:
@@ -86,7 +86,7 @@ def _saturated(a: Answer) -> Any:
 
 def offered_per_s(s: Scenario) -> Any:
     """The offered load of packets [1/s]."""
-    bits = solver.message_bits(s) if s.load.kind == "throughput_bps" else 1.0
+    bits = meeting.message_bits(s) if s.load.kind == "throughput_bps" else 1.0
     return s.load.value / bits
 
 

@@ -11,7 +11,7 @@ from vmodel.solve import evaluate, solver
 from vmodel.solve.dual import is_float
 
 # knobs that change the law itself, so that each of their values is answered by itself
-SINGLE = ("in_flight", "rx_frames", "adaptive_rx", "ring_size", "burst", "dedicated_nic", "zero_copy_rx")
+SINGLE = ("in_flight", "imix", "rx_frames", "adaptive_rx", "ring_size", "burst", "dedicated_nic", "zero_copy_rx")
 BLOCK = 4096  # configurations at once: temporaries of 32 KiB are reused from cache and never mapped afresh
 
 

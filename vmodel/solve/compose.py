@@ -25,6 +25,7 @@ PROTOCOL = {
 }
 ACKNOWLEDGEMENT_BYTES = 1.0  # an acknowledgement carries no payload; one byte keeps it a packet
 STEP_TOLERANCE = 1e-9  # a number this close to a whole step is that step
+SHARED = ("kicks", "interrupts", "taken", "fetch_batch")  # counts that are one for a frame by itself
 POLLS = ("busy_poll", "halt_poll", "worker_poll")
 
 
@@ -205,6 +206,13 @@ def _timer_array(s: Scenario, found: Moderation, parameters: Mapping[str, float]
     return seconds
 
 
+def frame_sizes(s: Scenario) -> tuple[tuple[float, float], ...]:
+    """The sizes of offered frames and their shares, one size without a mix [bytes, -]."""
+    if s.workload != "packets" or not is_float(s.knobs["imix"]) or not s.knobs["imix"]:
+        return ((s.knobs["size"], 1.0),)
+    return tables.IMIX
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """What both legs of a scenario share: words of a message, and stage costs found with them so far."""
@@ -216,6 +224,23 @@ class Settled:
 def settle(s: Scenario, way: Chain, workload: str, polls: Mapping[str, Any], size: Any = None) -> Settled:
     """The words of one message of a workload on a way."""
     return Settled(words=evaluate.traffic(workload, words(s, way, polls, size), way.nodes), costs={})
+
+
+def overlaps(s: Scenario) -> bool:
+    """Whether an end of a round trip can be busy with one request while another is on its way."""
+    return s.workload == "rr" and (s.load.kind != "max" or int(s.knobs["in_flight"]) > 1)
+
+
+def overlapping(lone: Settled) -> tuple[Settled, dict[str, Any]]:
+    """The words of requests that overlap, and the counts of one by itself.
+
+    An end that is busy is notified as rarely as in bulk; who finds it idle pays for the notification alone.
+    """
+    w = lone.words
+    alone = {k: w[k] for k in ("kicks", "interrupts")}
+    most = larger(w["batch"], w["interrupt_batch"])
+    shared = {"kicks": w["kicks"] / w["batch"], "interrupts": w["interrupts"] / most}
+    return Settled(words={**w, **shared}, costs={}), alone
 
 
 def leg(

@@ -10,97 +10,77 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.core.records import Outcome, StageShare
-from vmodel.library.moderation import Moderation, devices
+from vmodel.library.moderation import devices
+from vmodel.solve.alarms import Alarm, Extra, Told, alarm_rows, alarms, between, mean_rows, told, train_waits
 from vmodel.solve.dual import is_float, larger, largest, plain, smaller, total
-from vmodel.solve.elementwise import choose, least, most, over, sqrt
-from vmodel.solve.moderation_law import (
-    capped_holdoff_batch,
-    capped_holdoff_wait,
-    holdoff_batch,
-    holdoff_time,
-    throttle_batch,
-    throttle_time,
-)
+from vmodel.solve.elementwise import choose, least, most
+from vmodel.solve.moderation_law import holdoff_batch, throttle_batch
 from vmodel.solve.notification import Party, notified_exchange
-from vmodel.solve.stations import (
-    NO_TIME_S,
-    SMALLEST,
-    Offer,
-    Queue,
-    Worker,
-    one_of,
-    positive,
-    ring_queues,
-    scaled,
-    worker_at,
-)
+from vmodel.solve.stations import NO_TIME_S, Offer, Worker, one_of, positive, ring_queues, worker_at
 from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_time
-from vmodel.solve.wakeup import setup_time
-from vmodel.solve.workloads import Leg, demands, everywhere, moderated, paid_shares
+from vmodel.solve.vacation import SINGLES, Moments
+from vmodel.solve.workloads import Leg, demands, everywhere, moderated, overlapped, paid_shares
 from vmodel.units import US_PER_S
 
 BUS = "memory bus"
 ADAPTIVE_PACKETS = 10.0  # an adaptive driver aims at about so many packets per interrupt (e1000 and its heirs)
-MOST_FRAMES = 4096  # a frame cap beyond it ends no timer that matters, or fills at the arrival rate
-WIDE, FEW = 12.0, 30.0  # a cap so many deviations and packets above the mean is never reached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extra:
-    """What each stage costs more than at saturation when every frame is notified, or taken alone [s]."""
+class Traffic:
+    """What meets the load: one leg for frames, two for requests and their replies, and how the stages behave.
 
-    kicks: Sequence[Any]
-    interrupts: Sequence[Any]
-    turns: Sequence[Any]
-
-
-def packets(
-    leg: Leg,
-    extra: Extra,
-    offer: Offer,
-    *,
-    words: Mapping[str, Any],
-    variability: Mapping[str, float],
-    stage_scv: Mapping[str, float],
-    ring: int,
-    bus_s: Any,
-) -> Outcome:
-    """Frames: capacity 1 / D_max as fast as possible; at an offered load every resource is a ring of finite length.
-
-    variability: scv of the work of each resource.  stage_scv: of each stage.  words: counts per frame at saturation.
+    extras: of each leg.  words: counts per message at saturation.  variability: scv of the work of each resource.
+    stage_scv: of each stage.  windows_s: how long a resource polls before a stage wakes it [s].
     """
-    full = demands([leg])
-    pace = larger(largest(list(full.values())), bus_s)
-    if offer.load.kind == "max":
-        return _at_capacity(leg, full, pace, ring, bus_s)
-    offered = offer.load.value / offer.bits if offer.load.kind == "throughput_bps" else offer.load.value
-    return _at_load(
-        leg,
-        extra,
-        offer,
-        offered,
-        pace,
-        words=words,
-        variability=variability,
-        stage_scv=stage_scv,
-        ring=ring,
-        bus_s=bus_s,
-    )
+
+    legs: Sequence[Leg]
+    extras: Sequence[Extra]
+    words: Mapping[str, Any]
+    variability: Mapping[str, float]
+    stage_scv: Mapping[str, float]
+    windows_s: Mapping[str, Any]
+    ring: int
+    bus_s: Any
+
+    @property
+    def pace_s(self) -> Any:
+        """Seconds between messages at capacity: the largest demand at saturation."""
+        return larger(largest(list(demands(self.legs).values())), self.bus_s)
 
 
-def _at_capacity(leg: Leg, d: Mapping[str, Any], pace: Any, ring: int, bus_s: Any) -> Outcome:
+def packets(way: Traffic, offer: Offer) -> Outcome:
+    """Frames: capacity 1 / D_max as fast as possible; at an offered load every resource is a ring of finite length."""
+    return _at_capacity(way) if offer.load.kind == "max" else offered(way, offer)
+
+
+def _at_capacity(way: Traffic) -> Outcome:
+    """As fast as possible: a ring is full before the slowest resource, unless that is the sender; others may sleep."""
+    leg, d, pace = way.legs[0], demands(way.legs), way.pace_s
     capacity = 1 / pace
     sender = next((n.resource for n in leg.nodes if n.resource is not None), None)
     behind = (
         plain(d[sender]) < plain(pace) if sender is not None and sender in d else True
     )  # a ring fills only behind a faster sender
-    shares = [*paid_shares(leg, ("always",)), _row("full_ring", None, ring * plain(pace) * behind, leg)]
+    shares = [*paid_shares(leg, ("always",)), _row("full_ring", None, way.ring * plain(pace) * behind, leg)]
+    rate = plain(capacity)
+    for a in alarms(leg, way.extras[0]):
+        shares += mean_rows(
+            a,
+            leg,
+            way.extras[0],
+            rate,
+            timer_s=_interval(leg, rate),
+            service_s=plain(d[a.resource]),
+            windows_s=way.windows_s,
+            stage_scv=way.stage_scv,
+        )
     full = "the ring is full" if everywhere(behind) else "the sender is the slowest, no ring fills"
     return Outcome(
         latency_s=total([row.seconds for row in shares]),
         rate_per_s=capacity,
         upper_rate_per_s=capacity,
-        demands_s={**d, BUS: bus_s},
+        demands_s={**d, BUS: way.bus_s},
         shares=tuple(shares),
         regime=(f"saturated: {full}", poll_regime(leg)),
         saturated=True,
@@ -108,58 +88,52 @@ def _at_capacity(leg: Leg, d: Mapping[str, Any], pace: Any, ring: int, bus_s: An
     )
 
 
-def _at_load(
-    leg: Leg,
-    extra: Extra,
-    offer: Offer,
-    offered: Any,
-    pace: Any,
-    *,
-    words: Mapping[str, Any],
-    variability: Mapping[str, float],
-    stage_scv: Mapping[str, float],
-    ring: int,
-    bus_s: Any,
-) -> Outcome:
-    capacity = 1 / pace
-    saturated = everywhere(plain(offered) >= plain(capacity))
-    rate = least(plain(offered), plain(capacity))
-    tau = _interval(leg, rate)
-    awake, shared, workers, kicks, interrupts = _amortised(leg, extra, words, rate, tau)
-    d = demands([replace(leg, seconds=shared)])
-    working = demands([replace(leg, seconds=awake)])
-    queues = ring_queues(
-        {k: plain(v) for k, v in working.items()} | {BUS: plain(bus_s)}, variability, workers, offered, offer, ring=ring
-    )
+def offered(way: Traffic, offer: Offer) -> Outcome:
+    """Messages at an offered load: batches, alarms and rings along the way, by decomposition into single resources."""
+    asked = offer.load.value / offer.bits if offer.load.kind == "throughput_bps" else offer.load.value
+    capacity = 1 / way.pace_s
+    saturated = everywhere(plain(asked) >= plain(capacity))
+    rate = least(plain(asked), plain(capacity))
+    workers, turned = workers_along(way, rate)
+    working = per_resource(way.legs, turned)
+    rung, trains_s, _ = told_along(way, rate, working)
+    often = told_shares(way, rate, rung, working)
+    shared = told_seconds(way, turned, often)
+    d = demands([replace(leg, seconds=seconds) for leg, seconds in zip(way.legs, shared, strict=True)])
+    service = {k: plain(v) for k, v in d.items()}
+    for a in rung:  # the interrupt itself is part of the alarm, not of the service of those who waited for it
+        service[a.alarm.resource] = working[a.alarm.resource]
+    service[BUS] = plain(way.bus_s)
+    queues = ring_queues(service, way.variability, workers, asked, offer, ring=way.ring, trains_s=trains_s)
     carried_plain = least(list(queues.values())[-1].carried_pps, plain(capacity))  # rounding may say more
-    loss = 1 - carried_plain / plain(offered)
+    loss = 1 - carried_plain / plain(asked)
     loss = choose(loss > 0, loss, 0.0 * loss)
-    carried = smaller(offered * (1 - loss), capacity)
-    alone = [s + k + t for s, k, t in zip(leg.seconds, extra.kicks, extra.turns, strict=True)]
-    lone = replace(leg, seconds=alone)
-    shares = list(paid_shares(lone, ("always",)))
-    times = [_stage_time(row, stage_scv) for row in shares]
-    for row, wake in _wake_ups(lone, extra.interrupts, rate, queues, stage_scv=stage_scv):
-        shares.append(row)
-        times.append(wake)
-    shares += [_row("queueing", k if k in d else BUS, q.wait_s, leg) for k, q in queues.items()]
+    carried = smaller(asked * (1 - loss), capacity)
+    shares: list[StageShare] = []
+    for leg, extra in zip(way.legs, way.extras, strict=True):
+        lone = replace(leg, seconds=[s + t for s, t in zip(leg.seconds, extra.turns, strict=True)])
+        shares += paid_shares(overlapped(lone), ("always",))
+    times = [stage_time(row, way.stage_scv) for row in shares]
+    for a in rung:
+        awake = 1 - queues[a.alarm.resource].fullness  # behind a full ring nobody is idle
+        rows, time = alarm_rows(a.alarm, way.legs[a.leg], way.extras[a.leg], a.told, awake)
+        shares += rows
+        times.append(time)
+    shares += [_row("queueing", k if k in d else BUS, q.wait_s, way.legs[0]) for k, q in queues.items()]
     times += [q.time for q in queues.values()]
-    timer = moderation_time(leg.timer, rate, tau)
-    if timer is not None:
-        shares.append(_row("moderation_wait", None, timer.mean_s, leg, "idle"))
-        times.append(timer)
+    kicks, interrupts = notices(way, often, rate)
     worst = max(queues, key=lambda k: one_of(queues[k].mean))
     worker = max(workers, key=lambda k: one_of(workers[k].batch)) if workers else None
     return Outcome(
         latency_s=total([row.seconds for row in shares]),
         rate_per_s=carried,
         upper_rate_per_s=capacity,
-        demands_s={**d, BUS: bus_s},
+        demands_s={**d, BUS: way.bus_s},
         shares=tuple(shares),
         regime=(
             "saturated: the ring is full" if saturated else "below capacity",
-            poll_regime(leg),
-            *_notified(leg, d, kicks, rate, workers, ring=ring),
+            poll_regime(way.legs[0]),
+            *_notified(way.legs[0], d, kicks, rate, workers, ring=way.ring),
         ),
         saturated=saturated,
         interrupts_per_s=interrupts * carried_plain,
@@ -172,6 +146,69 @@ def _at_load(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A closed loop: how many go round, and the trains in which they come back."""
+
+    customers: int
+    trains: Moments
+
+    def within(self, trains: Moments) -> Moments:
+        """Trains of no more than all."""
+        n = float(self.customers)
+        over = trains[0] >= n
+        whole = (n, n * (n - 1), n * (n - 1) * (n - 2), n * (n - 1) * (n - 2) * (n - 3))
+        return tuple(choose(over, w, least(x, w)) for x, w in zip(trains, whole, strict=True))
+
+    def others(self, trains: Moments) -> Any:
+        """The share of all that are not in a train, and may come while it waits."""
+        return most(1 - trains[0] / self.customers, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """An alarm of one of the legs, at a rate."""
+
+    leg: int
+    alarm: Alarm
+    told: Told
+
+
+def told_along(
+    way: Traffic, rate: Any, working: Mapping[str, Any], round_trip: Loop | None = None
+) -> tuple[list[Rung], dict[str, Any], Moments]:
+    """Every alarm along the way at a rate, each fed by the trains of the one before.
+
+    round_trip: of a closed loop, where the trains of the end come back to the beginning.  Returns the alarms, what
+    trains wait for each other at each resource [s], and the trains that leave.
+    """
+    found: list[Rung] = []
+    trains_s: dict[str, Any] = {}
+    trains = SINGLES if round_trip is None else round_trip.trains
+    for number, (leg, extra) in enumerate(zip(way.legs, way.extras, strict=True)):
+        left = 0
+        for a in alarms(leg, extra):
+            if round_trip is not None:
+                trains = round_trip.within(trains)
+            at = told(
+                a,
+                leg,
+                extra,
+                rate if round_trip is None else rate * round_trip.others(trains),
+                timer_s=_interval(leg, rate),
+                service_s=working[a.resource],
+                service_scv=way.variability.get(a.resource, 0.0),
+                windows_s=way.windows_s,
+                stage_scv=way.stage_scv,
+                trains=trains,
+                spaced_s=between(leg, left, a.stages[0], working),
+            )
+            found.append(Rung(leg=number, alarm=a, told=at))
+            trains, left = at.leaving, a.stages[-1]
+            trains_s.update(train_waits(leg, left, at.bunched, working[a.resource], working))
+    return found, trains_s, trains
+
+
 def _row(name: str, resource: str | None, seconds: Any, leg: Leg, when: str = "always") -> StageShare:
     return StageShare(stage=name, resource=resource, seconds=seconds, owner="", direction=leg.direction, when=when)
 
@@ -181,70 +218,86 @@ def poll_regime(leg: Leg) -> str:
     return "interrupt driven" if any(n.stage.endswith("interrupt") for n in leg.nodes) else "poll mode"
 
 
-def _stage_time(row: StageShare, stage_scv: Mapping[str, float]) -> StageTime:
+def stage_time(row: StageShare, stage_scv: Mapping[str, float]) -> StageTime:
+    """The time of a stage as a distribution."""
     scv, seconds = stage_scv.get(row.stage, 0.0), plain(row.seconds)
     return gamma_time(seconds, scv) if scv > 0 else constant_time(seconds)
 
 
-def _per_resource(leg: Leg, seconds: Sequence[Any]) -> dict[str, Any]:
-    return demands([replace(leg, seconds=[plain(x) for x in seconds])])
+def per_resource(legs: Sequence[Leg], seconds: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """Seconds per message at each resource, without derivatives, for these costs of each leg's stages."""
+    return demands([replace(leg, seconds=[plain(x) for x in s]) for leg, s in zip(legs, seconds, strict=True)])
 
 
-def _amortised(
-    leg: Leg, extra: Extra, words: Mapping[str, Any], rate: Any, tau: Any
-) -> tuple[list[Any], list[Any], dict[str, Worker], Any, Any]:
-    """Stage costs without and with interrupts of idle ends, workers with batches, kicks and interrupts per frame.
-
-    An end is notified while it is idle: the share g of frames beyond those of saturation that notify is the idle share
-    1 - rho of whoever pays, rho = lam (a + b) / (1 + lam b) with a the cost at saturation and b that of notifying all.
-    A kick also needs a sleeping worker (kick share of the batch server), an interrupt a timer that has run out.
-    """
-    base = _per_resource(leg, leg.seconds)
-    kick, interrupt, turn = (_per_resource(leg, x) for x in (extra.kicks, extra.interrupts, extra.turns))
-    idle = {r: most(1 - rate * a, 0.0) / (1 + rate * (kick[r] + interrupt[r])) for r, a in base.items()}  # = 1 - rho
-    floor_i, floor_k, cap = plain(words["interrupts"]), plain(words["kicks"]), plain(words["taken"])
-    g_i = _least_idle(idle, interrupt)
-    interrupts = floor_i + (1 - floor_i) * g_i
-    packed = _per_interrupt(leg.timer, rate, tau)
-    sent = least(interrupts, 1 / packed)
-    g_i = (
-        least(g_i, over(most(sent - floor_i, 0.0), most(1 - floor_i, 0.0) + 0.0 * sent)) if packed is not None else g_i
-    )
-    g_k = _least_idle(idle, kick)
-    workers, g_t = {}, {}
+def workers_along(way: Traffic, rate: Any) -> tuple[dict[str, Worker], list[list[Any]]]:
+    """Batches that workers find at a rate, and what each stage of each leg costs with its share of a turn."""
+    cap = plain(way.words["taken"])
+    base = per_resource(way.legs, [leg.seconds for leg in way.legs])
+    turn = per_resource(way.legs, [extra.turns for extra in way.extras])
+    workers: dict[str, Worker] = {}
+    share: dict[str, Any] = {}
     for r, more in turn.items():
         if not positive(more):
             continue
         spare = most(1 - 1 / cap, NO_TIME_S)
         fixed = more / spare
-        each = most(base[r] - fixed / cap + kick[r] * g_k + interrupt[r] * g_i, 0.0)
-        workers[r] = worker_at(rate, fixed, each, cap)
-        batch = workers[r].batch
-        g_t[r] = least(most((1 / batch - 1 / cap) / spare, 0.0), 1.0)
-    for w in list(workers.values())[:1]:
-        asleep = w.asleep
-        g_k = least(g_k, over(most(asleep - floor_k, 0.0), most(1 - floor_k, 0.0) + 0.0 * asleep))
-    awake = [
-        s + k * g_k + (t * g_t[n.resource] if n.resource in g_t else 0.0)
-        for n, s, k, t in zip(leg.nodes, leg.seconds, extra.kicks, extra.turns, strict=True)
+        workers[r] = worker_at(rate, fixed, most(base[r] - fixed / cap, 0.0), cap)
+        share[r] = least(most((1 / workers[r].batch - 1 / cap) / spare, 0.0), 1.0)
+    none: Any = 0.0
+    turned = [
+        [s + t * share.get(n.resource or "", none) for n, s, t in zip(leg.nodes, leg.seconds, extra.turns, strict=True)]
+        for leg, extra in zip(way.legs, way.extras, strict=True)
     ]
-    shared = [s + i * g_i for s, i in zip(awake, extra.interrupts, strict=True)]
-    kicks = floor_k + (1 - floor_k) * g_k if any(positive(x) for x in kick.values()) else None
-    return awake, shared, workers, kicks, sent * _any(leg.interrupts)
+    return workers, turned
 
 
-def _any(interrupts: Any) -> Any:
-    """One where the way has interrupts at all, else zero."""
-    return 1.0 * (plain(interrupts) > 0)
+def told_shares(way: Traffic, rate: Any, rung: Sequence[Rung], working: Mapping[str, Any]) -> list[list[Any]]:
+    """How often each stage of an alarm is paid per message: once a busy period.
 
-
-def _least_idle(idle: Mapping[str, Any], paid: Mapping[str, Any]) -> Any:
-    """The smallest idle share of those who pay; one where nobody does."""
-    found: Any = 1.0
-    for r, cost in paid.items():
-        if positive(cost):
-            found = least(found, idle[r])
+    A sender that is busy kicks no more often than at saturation, when it hands over whole batches.
+    """
+    none: Any = 0.0
+    found = [[none] * len(leg.nodes) for leg in way.legs]
+    kicks = per_resource(way.legs, [extra.kicks for extra in way.extras])
+    for a in rung:
+        for index in a.alarm.stages:
+            share = a.told.share
+            payer = way.legs[a.leg].nodes[index].resource
+            if positive(plain(way.extras[a.leg].kicks[index])) and payer is not None:
+                share = least(share, most(1 - rate * working[payer], 0.0) / (1 + rate * kicks[payer]))  # its idle share
+            found[a.leg][index] = share
     return found
+
+
+def told_seconds(way: Traffic, turned: Sequence[Sequence[Any]], shares: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """What each stage costs a message when kicks and interrupts are paid so often."""
+    return [
+        [s + (k + i) * share for s, k, i, share in zip(seconds, extra.kicks, extra.interrupts, often, strict=True)]
+        for seconds, extra, often in zip(turned, way.extras, shares, strict=True)
+    ]
+
+
+def notices(way: Traffic, often: Sequence[Sequence[Any]], rate: Any) -> tuple[Any | None, Any]:
+    """Kicks and interrupts per message: those of saturation and one for each alarm, no more than a timer allows."""
+    floor_k, floor_i = plain(way.words["kicks"]), plain(way.words["interrupts"])
+    kicks: Any = None
+    interrupts: Any = 0.0
+    for leg, extra, shares in zip(way.legs, way.extras, often, strict=True):
+        mine: Any = 0.0
+        for index in extra.notices:
+            if positive(plain(extra.kicks[index])):
+                share = floor_k + (1 - floor_k) * shares[index]
+                kicks = share if kicks is None else most(kicks, share)
+            if positive(plain(extra.interrupts[index])):
+                mine = most(mine, shares[index])
+        mine = floor_i + (1 - floor_i) * mine
+        tau = _interval(leg, rate)
+        if leg.timer is not None and tau is not None and leg.timer.kind == "throttle":
+            mine = least(mine, 1 / throttle_batch(rate, tau))
+        elif leg.timer is not None and tau is not None and leg.timer.kind == "holdoff" and not leg.timer.frames:
+            mine = least(mine, 1 / holdoff_batch(rate, tau))
+        interrupts = interrupts + mine * (plain(leg.interrupts) > 0)
+    return kicks, interrupts
 
 
 def _interval(leg: Leg, rate: Any) -> Any:
@@ -261,68 +314,6 @@ def _interval(leg: Leg, rate: Any) -> Any:
     if not tiers:
         return quiet
     return most(quiet, least(quiet * longest * rate / ADAPTIVE_PACKETS, longest))
-
-
-def _frames_reached(timer: Moderation, a: Any) -> int | None:
-    """The frame cap of a hold-off timer if it can matter."""
-    if timer.kind != "holdoff" or not timer.frames or timer.frames > MOST_FRAMES:
-        return None
-    top = a if is_float(a) else float(a.max())
-    return None if timer.frames > top + WIDE * sqrt(top) + FEW else timer.frames
-
-
-def _per_interrupt(timer: Moderation | None, rate: Any, tau: Any) -> Any:
-    """Frames per interrupt that the timer alone would make."""
-    if timer is None or tau is None or timer.kind == "none":
-        return 1.0
-    if timer.kind == "throttle":
-        return throttle_batch(rate, tau)
-    frames = _frames_reached(timer, rate * tau)
-    return holdoff_batch(rate, tau) if frames is None else capped_holdoff_batch(rate, tau, frames)
-
-
-def moderation_time(timer: Moderation | None, rate: Any, tau: Any) -> StageTime | None:
-    """The wait for the interrupt under random arrivals, None without a timer."""
-    if timer is None or tau is None:
-        return None
-    if timer.kind == "throttle":
-        return throttle_time(rate, tau)
-    whole = holdoff_time(rate, tau)
-    frames = _frames_reached(timer, rate * tau)
-    if frames is None:
-        return whole
-    return scaled(whole, over(capped_holdoff_wait(rate, tau, frames), whole.mean_s))
-
-
-def _wake_ups(
-    leg: Leg, interrupts: Sequence[Any], rate: Any, queues: Mapping[str, Queue], *, stage_scv: Mapping[str, float]
-) -> list[tuple[StageShare, StageTime]]:
-    """What idle ends add, wake-ups and interrupts, by the set-up law; behind a full ring nobody is idle.
-
-    An interrupt is paid before the first frame of a busy period, and those that come meanwhile wait for it too.
-    """
-    found = []
-    full: Any = 0.0
-    for q in queues.values():
-        full = most(full, q.fullness)
-    together = _per_resource(leg, interrupts)
-    for n, s, i, w in zip(leg.nodes, leg.seconds, interrupts, leg.when, strict=True):
-        cost, whole = (s, plain(s)) if w == "idle" else (i, together.get(n.resource or "", 0.0))
-        if w != "idle" and not positive(whole):
-            continue
-        share = (1 - full) * plain(cost) / most(whole, SMALLEST)
-        time = scaled(setup_time(rate, whole, stage_scv.get(n.stage, 0.0), 0.0), share)
-        mean = choose(whole > 0, time.mean_s / most(plain(cost), SMALLEST), 0.0)
-        row = StageShare(
-            stage=n.stage,
-            resource=None if w == "idle" else n.resource,
-            seconds=cost * mean,
-            owner=n.owner,
-            direction=leg.direction,
-            when="idle",
-        )
-        found.append((row, time))
-    return found
 
 
 def _notified(

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vmodel.core.path import Chain, resource_titles
-from vmodel.core.records import Interval, Outcome, Prediction, Scenario, StageShare
+from vmodel.core.records import Interval, Outcome, Prediction, Profile, Scenario, StageShare
 from vmodel.library.profile import value_of
 from vmodel.solve import compose, evaluate, workloads
 from vmodel.solve.doubt import model_variance, warned
 from vmodel.solve.dual import Dual, is_float, larger, plain
+from vmodel.solve.meeting import bus_time, frames, in_pieces, message_bits, requests, spread
 from vmodel.solve.processors import processors, use
 from vmodel.solve.tails import (
     PERCENTILES,
@@ -21,14 +22,13 @@ from vmodel.solve.tails import (
     skewed_percentile,
 )
 from vmodel.sources import MEASURED, worst_standing
-from vmodel.units import BITS_PER_BYTE, BPS_PER_GBPS, PPS_PER_MPPS, US_PER_S
+from vmodel.units import BPS_PER_GBPS, PPS_PER_MPPS, US_PER_S
 
 NORMAL_90 = 1.6448536269514722  # two-sided 90 % point of the normal law
 TWO_MOMENTS = "mean and variance of independent stage times, gamma law"
 THREE_MOMENTS = "three moments of independent stage times and waits, shifted gamma law"
 MATTERS = 0.005  # elasticity below which a parameter does not speak for the answer's standing
 NOTHING_S2 = 1e-60  # stands for the square of no time at all
-BUS_PARAMETER = "memory_bus_bytes_s"
 QUEUE_SCV = 1.0  # queueing times vary like an exponential law
 
 
@@ -51,33 +51,6 @@ def _polls(s: Scenario, cycle: Any) -> dict[str, Any]:
     return out
 
 
-def _parallel(s: Scenario, keys: Sequence[str], parameters: Mapping[str, float], *, gradient: bool) -> dict[str, Any]:
-    """Processors that share a resource's work: RSS spreads flows over queues, vCPUs bound the guest, VMs stand beside.
-
-    n of them do the work of n / (1 + sigma (n - 1)): caches, memory and clock are shared.
-    """
-    queues = -larger(-s.knobs["queues"], -s.knobs["flows"])
-    vcpus = -larger(-queues, -s.knobs["vcpus"])
-    vms, sigma = s.knobs["vms"], parameters["sharing_loss"]
-    ways = {
-        "vhost worker": queues * vms,
-        "host softirq CPU": queues * vms,
-        "guest vCPU": vcpus * vms,
-        "host CPU": queues * vms,
-        "QEMU I/O thread": vms,
-        "poll-mode core": s.knobs["switch_cores"],
-    }
-    out: dict[str, Any] = {}
-    for key in keys:
-        n = ways.get(key.partition("|")[0], 1.0)
-        if is_float(n) and n == 1.0:
-            out[key] = 1.0
-            continue
-        slowed = 1 + sigma * (n - 1)
-        out[key] = n / (Dual(slowed, {"sharing_loss": n - 1}) if gradient else slowed)
-    return out
-
-
 def solve(s: Scenario, parameters: Mapping[str, float], *, gradient: bool = False) -> Solved:
     """Run the law of the scenario's workload on its stage times."""
     way = compose.scenario_ways(s)
@@ -90,48 +63,24 @@ def solve(s: Scenario, parameters: Mapping[str, float], *, gradient: bool = Fals
     return (_stream if s.workload == "stream" else _packets)(s, way, parameters, polls, gradient=gradient)
 
 
-def _bus(s: Scenario, parameters: Mapping[str, float], moved: Any, *, gradient: bool) -> Any:
-    rate = parameters[BUS_PARAMETER]
-    if gradient:
-        return Dual(moved / rate, {BUS_PARAMETER: -moved / (rate * rate)})
-    return moved / rate
-
-
 def _rr(
     s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
 ) -> Solved:
     settled = compose.settle(s, way.forward, "rr", polls)  # ping-pong: the reply is cut like the request
+    if compose.overlaps(s):
+        outcome, words, moved = requests(s, way, parameters, settled, gradient=gradient)
+        return Solved(outcome=outcome, words=words, bus_bytes=moved, chains=(way.forward, way.reverse))
     w = settled.words
     there = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
     back = compose.leg(s, way.reverse, settled, parameters, direction="back", gradient=gradient)
     moved = evaluate.bus_bytes(way.forward.nodes, w) + evaluate.bus_bytes(way.reverse.nodes, w)
-    piece = compose.piece_bytes(w, way.forward)
-    if workloads.everywhere(s.knobs["overlap"] == 1) and not workloads.everywhere(s.knobs["size"] <= piece):
-        small = compose.settle(s, way.forward, "rr", polls, -larger(-s.knobs["size"], -piece))
-        there, back = (
-            replace(
-                leg, first=evaluate.seconds(leg.nodes, small.words, parameters, gradient=gradient, known=small.costs)
-            )
-            for leg in (there, back)
-        )
+    there, back = in_pieces(s, way, [there, back], w, parameters, polls=polls, gradient=gradient)
     outcome = workloads.rr(
         [there, back],
-        int(s.knobs["in_flight"]),
-        _bus(s, parameters, moved, gradient=gradient),
+        bus_time(s, parameters, moved, gradient=gradient),
         think_s=s.knobs["think_us"] / US_PER_S,
     )
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward, way.reverse))
-
-
-def _spread(
-    s: Scenario, leg: workloads.Leg, parameters: Mapping[str, float], *, gradient: bool = False
-) -> workloads.Leg:
-    """Divide the busy time of resources that several processors share."""
-    parts = _parallel(s, [n.resource or "" for n in leg.nodes], parameters, gradient=gradient)
-    if all(is_float(p) and p == 1.0 for p in parts.values()):
-        return leg
-    seconds = [x if n.resource is None else x / parts[n.resource] for n, x in zip(leg.nodes, leg.seconds, strict=True)]
-    return replace(leg, seconds=seconds)
 
 
 def _stream(
@@ -141,7 +90,7 @@ def _stream(
     w = settled.words
     leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
     window = s.knobs["socket_buffer_bytes"]
-    shared = _spread(s, leg, parameters, gradient=gradient)
+    shared = spread(s, leg, parameters, gradient=gradient)
     trip = None
     if window is not None:
         acknowledged = compose.settle(s, way.reverse, "rr", polls, compose.ACKNOWLEDGEMENT_BYTES)
@@ -154,7 +103,7 @@ def _stream(
         )
     sender = next((n.resource for n in way.forward.nodes if n.resource is not None), None)
     moved = evaluate.bus_bytes(way.forward.nodes, w)
-    bus = _bus(s, parameters, moved, gradient=gradient)
+    bus = bus_time(s, parameters, moved, gradient=gradient)
     outcome = workloads.stream(shared, sender, trip=trip, size=s.knobs["size"], bus_s=bus)
     return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=(way.forward,))
 
@@ -162,90 +111,10 @@ def _stream(
 def _packets(
     s: Scenario, way: compose.Ways, parameters: Mapping[str, float], polls: Mapping[str, Any], *, gradient: bool
 ) -> Solved:
-    settled = compose.settle(s, way.forward, "packets", polls)
-    w = settled.words
-    plain_leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
+    outcome, words, moved = frames(s, way, parameters, polls, gradient=gradient)
     onward = not workloads.everywhere(s.knobs["forwards"] == 0)
-    if onward:
-        plain_leg = _onward(s, way, plain_leg, settled, parameters, gradient=gradient)
-    leg = _spread(s, plain_leg, parameters, gradient=gradient)
-    moved = evaluate.bus_bytes(leg.nodes, w)
-    bus = _bus(s, parameters, moved, gradient=gradient)
-    from vmodel.solve import load, stations  # most questions never come here
-
-    rows = evaluate.stage_rows()
-    outcome = load.packets(
-        leg,
-        _extra(s, plain_leg, w, parameters, gradient=gradient),
-        stations.Offer(load=s.load, bits=message_bits(s), scv=s.knobs["arrival_scv"], burst=s.knobs["burst"]),
-        words=w,
-        variability=_variability(leg),
-        stage_scv={n.stage: rows[n.stage].variability for n in leg.nodes},
-        ring=int(_first(s.knobs["ring_size"])),
-        bus_s=bus,
-    )
     chains = (way.forward, way.reverse) if onward else (way.forward,)
-    return Solved(outcome=outcome, words=w, bus_bytes=moved, chains=chains)
-
-
-def _onward(
-    s: Scenario,
-    way: compose.Ways,
-    leg: workloads.Leg,
-    settled: compose.Settled,
-    parameters: Mapping[str, float],
-    *,
-    gradient: bool,
-) -> workloads.Leg:
-    """The way to a receiver that sends each frame out again, and the way from it, as one."""
-    back = compose.leg(s, way.reverse, settled, parameters, direction="there", gradient=gradient)
-    return replace(
-        leg,
-        nodes=(*leg.nodes, *back.nodes),
-        seconds=[*leg.seconds, *(x * s.knobs["forwards"] for x in back.seconds)],
-        when=[*leg.when, *back.when],
-    )
-
-
-def _extra(
-    s: Scenario, leg: workloads.Leg, words: Mapping[str, Any], parameters: Mapping[str, float], *, gradient: bool
-) -> Any:
-    """What each stage costs more when each frame notifies, or is taken alone; at most load nobody asks."""
-    from vmodel.solve import load
-
-    nothing = [0.0] * len(leg.nodes)
-    if s.load.kind == "max":
-        return load.Extra(kicks=nothing, interrupts=nothing, turns=nothing)
-    rows = evaluate.stage_rows()
-    found = []
-    for changed in (("kicks",), ("interrupts",), ("taken", "fetch_batch")):
-        other = {**words, **{k: 1.0 + 0.0 * words[k] for k in changed if k in words}}
-        touched = [i for i, n in enumerate(leg.nodes) if not set(changed).isdisjoint(rows[n.stage].words)]
-        costs = evaluate.seconds([leg.nodes[i] for i in touched], other, parameters, gradient=gradient)
-        more = list(nothing)
-        for i, cost in zip(touched, costs, strict=True):
-            shared = 1.0 * (words["taken"] > 1) if changed[0] == "taken" else 1.0  # a batch of one shares nothing
-            more[i] = (cost - leg.seconds[i]) * shared
-        found.append(list(_spread(s, replace(leg, seconds=more), parameters, gradient=gradient).seconds))
-    return load.Extra(kicks=found[0], interrupts=found[1], turns=found[2])
-
-
-def _first(x: Any) -> float:
-    return float(x) if is_float(x) else float(x.flat[0])
-
-
-def _variability(leg: workloads.Leg) -> dict[str, float]:
-    """Squared coefficient of variation of each resource's work: variances of its stages add."""
-    rows = evaluate.stage_rows()
-    mean: dict[str, float] = {}
-    variance: dict[str, float] = {}
-    for n, x in zip(leg.nodes, leg.seconds, strict=True):
-        value = plain(x)
-        if n.resource is None:
-            continue
-        mean[n.resource] = mean.get(n.resource, 0.0) + value
-        variance[n.resource] = variance.get(n.resource, 0.0) + rows[n.stage].variability * value * value
-    return {k: variance[k] / larger(m * m, NOTHING_S2) for k, m in mean.items()}
+    return Solved(outcome=outcome, words=words, bus_bytes=moved, chains=chains)
 
 
 def predict(s: Scenario) -> Prediction:
@@ -289,7 +158,7 @@ def predict(s: Scenario) -> Prediction:
         rate_pps=packet_rate,
         rate_interval_pps=_carried(s, out, packet_rate, log_sd),
         transactions_per_s=rate if s.workload == "rr" else None,
-        transactions_interval_per_s=_interval(rate, log_sd) if s.workload == "rr" else None,
+        transactions_interval_per_s=_carried(s, out, rate, log_sd) if s.workload == "rr" else None,
         messages_per_s=rate,
         interrupts_per_s=plain(out.interrupts_per_s),
         loss=plain(out.loss),
@@ -313,9 +182,16 @@ def predict(s: Scenario) -> Prediction:
         batch_taken=_maybe(out.batch_taken),
         ring_mean=_maybe(out.ring_mean),
         ring_full=_maybe(out.ring_full),
+        core_watts=_watts(s.profile),
         cores_per_gbps=cores * BPS_PER_GBPS / throughput if throughput > 0 else None,
         cores_per_mpps=cores * PPS_PER_MPPS / packet_rate if packet_rate > 0 else None,
     )
+
+
+def _watts(profile: Profile) -> float | None:
+    """What a busy core draws on this machine [W]; None where the profile does not know."""
+    watts: float | None = profile.machine.get("core_watts")
+    return None if watts is None else float(watts)
 
 
 def _maybe(x: Any) -> float | None:
@@ -324,7 +200,7 @@ def _maybe(x: Any) -> float | None:
 
 def _carried(s: Scenario, out: Outcome, carried: float, log_sd: float) -> Interval:
     """Interval of a rate: what is offered is carried, unless there is less capacity than thought."""
-    if out.saturated or s.workload != "packets":
+    if out.saturated or s.load.kind == "max" or s.workload == "stream":
         return _interval(carried, log_sd)
     capacity = carried * plain(out.upper_rate_per_s) / plain(out.rate_per_s)
     return Interval(low=min(carried, _interval(capacity, log_sd).low), high=carried)
@@ -334,11 +210,6 @@ def spinning(chains: Sequence[Chain]) -> set[str]:
     """Resources that poll and are never idle, whatever the load."""
     rows = evaluate.stage_rows()
     return {n.resource for c in chains for n in c.nodes if n.resource is not None and rows[n.stage].spins}
-
-
-def message_bits(s: Scenario) -> Any:
-    """Bits of one message."""
-    return s.knobs["size"] * BITS_PER_BYTE
 
 
 def packet_count(s: Scenario, words: Mapping[str, Any]) -> Any:

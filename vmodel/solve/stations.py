@@ -14,7 +14,7 @@ from vmodel.solve.dual import is_float, largest, plain
 from vmodel.solve.elementwise import Number, choose, least, most, over
 from vmodel.solve.queues import md1_wait, mg1_wait, two_moment_wait
 from vmodel.solve.rings import timed_ring
-from vmodel.solve.tails import StageTime, add_times
+from vmodel.solve.tails import StageTime, add_times, scaled
 from vmodel.solve.tandem import Station, tandem
 
 MOST_SCV = 10.0  # irregularity beyond it lengthens the wait, but is not told to the ring
@@ -90,16 +90,6 @@ def one_of(x: Any) -> float:
     return float(x) if is_float(x) else float(x.flat[-1])
 
 
-def scaled(time: StageTime, factor: Any) -> StageTime:
-    """A time stretched by a factor."""
-    return StageTime(
-        least_s=time.least_s * factor,
-        mean_s=time.mean_s * factor,
-        variance_s2=time.variance_s2 * factor * factor,
-        third_s3=time.third_s3 * factor * factor * factor,
-    )
-
-
 def ring_queues(
     service: Mapping[str, Any],
     variability: Mapping[str, float],
@@ -108,11 +98,13 @@ def ring_queues(
     offer: Offer,
     *,
     ring: int,
+    trains_s: Mapping[str, Any],
 ) -> dict[str, Queue]:
     """Waits and losses along the way: decomposition into single stations, each a ring, what one loses the next spares.
 
     With ca2 and cs2 the ring is M/G/1/K of scv ca2 + cs2 - 1, its wait set right by the two-moment wait where ca2 < 1;
     in a burst of b the later ones also wait for those before them at the slowest station, (b - 1) / 2 of its service.
+    trains_s: what the frames that an alarm has gathered upstream wait for each other at a slower station [s].
     """
     lam = plain(offered)
     kept = {k: most(workers[k].busy_s if k in workers else s, NO_TIME_S) for k, s in service.items()}
@@ -128,7 +120,7 @@ def ring_queues(
             found[k] = _burst_queue(lam, station, offer, workers.get(k), ring)
         else:
             found[k] = _queue(lam, station, passage.scv_arrivals, workers.get(k), ring)
-        ahead = (together - 1) / 2 * most(s - before, 0.0)
+        ahead = (together - 1) / 2 * most(s - before, 0.0) + trains_s.get(k, 0.0) * (1 - found[k].fullness)
         wait = least(found[k].wait_s + ahead, ring * s)
         if positive(ahead):
             spread = StageTime(

@@ -125,6 +125,16 @@ def mg1_time(lam: Number, service_s: Number, scv: Number) -> StageTime:
     )
 
 
+def scaled(time: StageTime, factor: Number) -> StageTime:
+    """A time stretched by a factor."""
+    return StageTime(
+        least_s=time.least_s * factor,
+        mean_s=time.mean_s * factor,
+        variance_s2=time.variance_s2 * factor * factor,
+        third_s3=time.third_s3 * factor * factor * factor,
+    )
+
+
 def add_times(times: Iterable[StageTime]) -> StageTime:
     """The sum of independent times: every one of the four numbers adds.
 

@@ -8,7 +8,6 @@ from vmodel.core.path import Node
 from vmodel.core.records import Outcome, StageShare
 from vmodel.library.moderation import Moderation
 from vmodel.solve.dual import larger, largest, plain, smaller, total
-from vmodel.solve.mva import exact_mva
 
 SHORTEST_TIMER_S = 1e-12  # stands for a timer that is off
 WAITS = ("queueing", "full_ring")
@@ -48,7 +47,7 @@ def demands(legs: Sequence[Leg], paid: Sequence[str] = ("always",)) -> dict[str,
     return {resource: total(parts) for resource, parts in found.items()}
 
 
-def _overlapped(leg: Leg) -> Leg:
+def overlapped(leg: Leg) -> Leg:
     """What a message in pieces takes: all stages of its first piece, and the further ones at the slowest resource.
 
     T = sum t_i(first) + max_r (D_r - D_r(first)): while the slowest works, the others are done with what came before.
@@ -88,35 +87,21 @@ def _held_off(leg: Leg) -> bool:
     return leg.timer is not None and leg.timer.kind == "holdoff"
 
 
-def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any, *, think_s: Any = 0.0) -> Outcome:
+def rr(legs: Sequence[Leg], bus_s: Any, *, think_s: Any = 0.0) -> Outcome:
     """Ping-pong: R0 = sum of all stages both ways; a throttle locks, R = max(R0, tau); a hold-off adds its timer.
 
-    Of a message in several pieces only the slowest resource's work on the further ones counts (_overlapped).
-    A pause Z between answer and next request lets a throttle run out: R = max(R0, tau - Z), rate n / (R + Z).
-    With n in flight R0 is n / X of exact MVA over the demands, with the delays as thinking time. Little's law holds.
+    Of a message in several pieces only the slowest resource's work on the further ones counts (overlapped).
+    A pause Z between answer and next request lets a throttle run out: R = max(R0, tau - Z), rate 1 / (R + Z).
     """
-    paid = ("always", "idle")
-    shares = [row for leg in legs for row in paid_shares(_overlapped(leg), paid)]
+    shares = [row for leg in legs for row in paid_shares(overlapped(leg), ("always", "idle"))]
     alone = total([row.seconds for row in shares])
     work = total([row.seconds for row in shares if row.when == "always"])
     d = demands(legs)
     held = [leg for leg in legs if _held_off(leg)]
-    for leg in held:
-        shares.append(_wait(leg, leg.timer_s))
+    shares += [_wait(leg, leg.timer_s) for leg in held]
     cycle = alone if not held else alone + total([leg.timer_s for leg in held])
-    queueing = 0.0
-    if in_flight > 1:
-        keys = sorted(d)
-        delay = cycle - total([d[k] for k in keys])
-        idle = larger(plain(delay), 0.0 * plain(delay))  # what overlaps in a message alone is no delay
-        closed = exact_mva([plain(d[k]) for k in keys], idle, in_flight)
-        queueing = larger(in_flight / closed.throughput_pps - plain(cycle), 0.0 * plain(cycle))
-        shares.append(
-            StageShare(stage="queueing", resource=None, seconds=queueing, owner="", direction="", when="always")
-        )
-        cycle = cycle + queueing
     throttled = [leg for leg in legs if _throttled(leg)]
-    regime = ["ping-pong, ends idle between messages" if in_flight == 1 else f"closed loop of {in_flight} requests"]
+    regime = ["ping-pong, ends idle between messages"]
     locked = cycle
     if throttled:
         timer = largest([leg.timer_s for leg in throttled]) - think_s
@@ -129,11 +114,11 @@ def rr(legs: Sequence[Leg], in_flight: int, bus_s: Any, *, think_s: Any = 0.0) -
         )
     if held:
         regime.append("hold-off timers add up")
-    rate = in_flight / (locked + think_s)
+    rate = 1 / (locked + think_s)
     return Outcome(
         latency_s=locked,
         rate_per_s=rate,
-        upper_rate_per_s=1 / larger(largest(list(d.values())), work / in_flight),
+        upper_rate_per_s=1 / larger(largest(list(d.values())), work),
         demands_s={**d, "memory bus": bus_s},
         shares=tuple(shares),
         regime=tuple(regime),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vmodel.core.records import Scenario
 from vmodel.library import tables
 from vmodel.library.profile import value_of
-from vmodel.solve import answers, compose, doubt, solver
+from vmodel.solve import answers, compose, doubt, meeting
 from vmodel.solve.dual import plain
 
 Array = NDArray[Any]
@@ -39,7 +39,7 @@ def cost_draws(s: Scenario, count: int, seed: int, given: Iterable[str] = ()) ->
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         together = root @ np.stack([own[name] for name in order])
     ways = compose.scenario_ways(s)
-    used = compose.used_parameters(ways.forward) | compose.used_parameters(ways.reverse) | {solver.BUS_PARAMETER}
+    used = compose.used_parameters(ways.forward) | compose.used_parameters(ways.reverse) | {meeting.BUS_PARAMETER}
     out = {}
     for name in sorted((used | timers(s)) - set(s.parameters) - set(given)):
         known = value_of(s.profile, name)
@@ -78,7 +78,7 @@ def intervals(s: Scenario, rows: int, drawn: tuple[Mapping[str, Array], Array]) 
         carried = np.minimum(np.where(answers.column(solved, "saturated"), np.inf, plain(out.rate_per_s)), room)
         carried = np.minimum(carried, answers.offered_per_s(many))
     latency = np.broadcast_to(plain(out.latency_s) * error, rows * count).reshape(rows, count)
-    bits = np.broadcast_to(carried * solver.message_bits(many), rows * count).reshape(rows, count)
+    bits = np.broadcast_to(carried * meeting.message_bits(many), rows * count).reshape(rows, count)
     low, high = np.quantile(latency, (LOW, HIGH), axis=1)
     slow, fast = np.quantile(bits, (LOW, HIGH), axis=1)
     return {"latency_low_s": low, "latency_high_s": high, "throughput_low_bps": slow, "throughput_high_bps": fast}

@@ -15,7 +15,7 @@ import numpy as np
 from vmodel.core.records import Scenario
 from vmodel.errors import ConfigError, Fault
 from vmodel.library.profile import value_of
-from vmodel.solve import answers, compose, solver
+from vmodel.solve import answers, compose, meeting
 from vmodel.solve.ask import SINGLE
 from vmodel.solve.dual import plain
 from vmodel.sweep.axis import Axis, is_whole
@@ -102,7 +102,7 @@ def sobol(s: Scenario, axes: Sequence[Axis], samples: int, seed: int = 0) -> Sen
 def _uncertain(s: Scenario, varied: Sequence[str]) -> dict[str, Any]:
     """The costs that the answer depends on and nobody set, with what is known of them."""
     ways = compose.scenario_ways(s)
-    used = compose.used_parameters(ways.forward) | timers(s) | {solver.BUS_PARAMETER}
+    used = compose.used_parameters(ways.forward) | timers(s) | {meeting.BUS_PARAMETER}
     if s.workload == "rr":
         used |= compose.used_parameters(ways.reverse)
     return {name: value_of(s.profile, name) for name in sorted(used - set(s.parameters) - set(varied))}
