@@ -105,6 +105,7 @@ class Outcome:
     batch_taken: Number | None = None
     ring_mean: Number | None = None  # frames at the bottleneck, the one in service included
     ring_full: Number | None = None
+    ring_spread: Any = None  # distribution of the frames there
     time: Any = None  # distribution of the latency where the law gives one
 
 
@@ -155,6 +156,7 @@ class Prediction:
     batch_taken: float | None = None
     ring_mean: float | None = None
     ring_full: float | None = None
+    ring_percentiles: Mapping[float, float] = field(default_factory=dict)
     core_watts: float | None = None  # of a busy core, where the profile knows it
     cores_per_gbps: float | None = None
     cores_per_mpps: float | None = None

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from vmodel.report.record import number
 from vmodel.report.tables import aligned
 from vmodel.solve.bounds import WorstCase
 from vmodel.solve.shared import Share, Sharing
@@ -47,17 +48,17 @@ def sharing_json(sharing: Sharing) -> dict[str, Any]:
         "tenants": [
             {
                 "name": s.name,
-                "messages_per_s": s.rate_per_s,
-                "alone_messages_per_s": s.alone_per_s,
-                "latency_us": s.latency_s * US_PER_S,
-                "alone_latency_us": s.alone_latency_s * US_PER_S,
-                "loss": s.loss,
+                "messages_per_s": number(s.rate_per_s),
+                "alone_messages_per_s": number(s.alone_per_s),
+                "latency_us": number(s.latency_s, US_PER_S),
+                "alone_latency_us": number(s.alone_latency_s, US_PER_S),
+                "loss": number(s.loss),
                 "limited_by": s.limited_by,
-                "waits_us": {r: w * US_PER_S for r, w in s.waits_s.items()},
+                "waits_us": {r: number(w, US_PER_S) for r, w in s.waits_s.items()},
             }
             for s in sharing.shares
         ],
-        "busy": dict(sharing.busy),
+        "busy": {r: number(x) for r, x in sharing.busy.items()},
         "suffering": dict(sharing.suffering),
         "assumptions": list(sharing.assumptions),
     }
@@ -75,11 +76,15 @@ def worst_lines(worst: WorstCase) -> list[str]:
 def worst_json(worst: WorstCase) -> dict[str, Any]:
     """The same as a record."""
     return {
-        "delay_us": None if worst.delay_s is None else worst.delay_s * US_PER_S,
-        "backlog_packets": worst.backlog,
+        "delay_us": number(worst.delay_s, US_PER_S),
+        "backlog_packets": number(worst.backlog),
         "reason": worst.reason,
         "hops": [
-            {"resource": hop.name, "messages_per_s": hop.rate_per_s, "latency_us": hop.latency_s * US_PER_S}
+            {
+                "resource": hop.name,
+                "messages_per_s": number(hop.rate_per_s),
+                "latency_us": number(hop.latency_s, US_PER_S),
+            }
             for hop in worst.hops
         ],
         "assumptions": list(worst.assumptions),

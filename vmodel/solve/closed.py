@@ -48,6 +48,9 @@ def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
     """
     at = _settled(way, in_flight, think_s)
     often = told_shares(way, at.rate, at.rung, at.working)
+    for a, awake in zip(at.rung, at.idle, strict=True):
+        for index in a.alarm.stages:
+            often[a.leg][index] = often[a.leg][index] * awake
     told = told_seconds(way, at.turned, often)
     d = demands([replace(leg, seconds=s) for leg, s in zip(way.legs, told, strict=True)])
     shares = [row for leg in way.legs for row in paid_shares(overlapped(leg), ("always",))]
@@ -60,10 +63,11 @@ def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
         times.append(time)
         behind = behind + awake * at.bunched * _behind(way, a, in_flight)
     trip = total([row.seconds for row in shares])
-    steady = larger(in_flight * largest(list(demands(way.legs).values())), trip + behind)
+    steady = larger(in_flight * largest(list(d.values())), trip + behind)
     slowest = max(at.working, key=lambda k: _last(at.working[k]))
     varied = min(way.variability.get(slowest, 0.0), 1.0)
-    queueing = steady - trip + varied * (_exponential(in_flight, way, trip) - plain(steady))
+    longer = _exponential(in_flight, way, trip) - plain(steady)
+    queueing = steady - trip + varied * larger(longer, 0.0 * longer)
     shares.append(_row("queueing", queueing, "always"))
     waited = plain(queueing)
     times.append(gamma_time(waited, varied / in_flight) if varied > 0 else constant_time(waited))

@@ -13,11 +13,11 @@ from vmodel.core.records import Outcome, StageShare
 from vmodel.library.moderation import devices
 from vmodel.solve.alarms import Alarm, Extra, Told, alarm_rows, alarms, between, mean_rows, told, train_waits
 from vmodel.solve.dual import is_float, larger, largest, plain, smaller, total
-from vmodel.solve.elementwise import choose, least, most
+from vmodel.solve.elementwise import choose, least, most, over
 from vmodel.solve.moderation_law import holdoff_batch, throttle_batch
 from vmodel.solve.notification import Party, notified_exchange
-from vmodel.solve.stations import NO_TIME_S, Offer, Worker, one_of, positive, ring_queues, worker_at
-from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_time
+from vmodel.solve.stations import NO_TIME_S, SMALLEST, Offer, Queue, Worker, one_of, positive, ring_queues, worker_at
+from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_time, scaled
 from vmodel.solve.vacation import SINGLES, Moments
 from vmodel.solve.workloads import Leg, demands, everywhere, moderated, overlapped, paid_shares
 from vmodel.units import US_PER_S
@@ -142,7 +142,29 @@ def offered(way: Traffic, offer: Offer) -> Outcome:
         batch_taken=workers[worker].batch if worker else None,
         ring_mean=queues[worst].mean,
         ring_full=queues[worst].loss,
+        ring_spread=_occupancy(queues[worst], service[worst], carried_plain),
         time=add_times(times),
+    )
+
+
+def _occupancy(q: Queue, service_s: Any, rate: Any) -> StageTime:
+    """How many frames a ring holds, as a distribution: those that come during the stay of one of them.
+
+    A Poisson number of a random time:  variance lam T + lam^2 Var T, third moment lam T + 3 lam^2 Var T + lam^3 K3.
+
+    Source: KeilsonServi1988 (distributional form of Little's law).
+    """
+    stay = add_times([q.time, constant_time(service_s)])
+    linear, square = rate * stay.mean_s, rate * rate * stay.variance_s2
+    factor = over(q.mean, most(linear, SMALLEST))
+    return scaled(
+        StageTime(
+            least_s=0.0 * linear,
+            mean_s=linear,
+            variance_s2=linear + square,
+            third_s3=linear + 3 * square + rate * rate * rate * stay.third_s3,
+        ),
+        factor,
     )
 
 

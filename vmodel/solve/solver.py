@@ -182,10 +182,19 @@ def predict(s: Scenario) -> Prediction:
         batch_taken=_maybe(out.batch_taken),
         ring_mean=_maybe(out.ring_mean),
         ring_full=_maybe(out.ring_full),
+        ring_percentiles=_ring(s, out),
         core_watts=_watts(s.profile),
         cores_per_gbps=cores * BPS_PER_GBPS / throughput if throughput > 0 else None,
         cores_per_mpps=cores * PPS_PER_MPPS / packet_rate if packet_rate > 0 else None,
     )
+
+
+def _ring(s: Scenario, out: Outcome) -> dict[float, float]:
+    """Frames in the fullest ring, by percentile; no more than it has places."""
+    if out.ring_spread is None:
+        return {}
+    places = s.knobs["ring_size"]
+    return {p: min(skewed_percentile(out.ring_spread, p), places) for p in PERCENTILES}
 
 
 def _watts(profile: Profile) -> float | None:
