@@ -138,12 +138,8 @@ def _under_load(p: Prediction) -> list[tuple[str, str]]:
     if p.batch_taken is not None:
         rows.append(("batch taken", f"{p.batch_taken:.3g} packets a turn"))
     if p.ring_mean is not None and p.ring_full is not None:
-        rows.append(
-            (
-                "ring",
-                f"{p.ring_mean:.3g} packets on average, p99 {p.ring_percentiles[0.99]:.3g}, full for {format_share(p.ring_full, 0.001)}",
-            )
-        )
+        held = f"{p.ring_mean:.3g} packets on average, p99 {p.ring_percentiles[0.99]:.3g}"
+        rows.append(("ring", f"{held}, full for {format_share(p.ring_full, 0.001)}"))
     if p.cores_per_gbps is not None and p.cores_per_mpps is not None:
         rows.append(("CPU per work", f"{p.cores_per_gbps:.3g} cores per Gbit/s, {p.cores_per_mpps:.3g} per Mpps"))
     return rows
