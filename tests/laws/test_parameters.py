@@ -42,7 +42,7 @@ def moved_by(parameter, profile_name):
 @pytest.mark.parametrize("name", tables.priors())
 def test_parameter_is_described_with_unit_spread_and_standing(name):
     prior = tables.priors()[name]
-    assert prior.about and prior.unit in ("s", "B/s", "") and prior.standing in STANDINGS
+    assert prior.about and prior.unit in ("s", "B/s", "B", "") and prior.standing in STANDINGS
     assert prior.median > 0 and prior.log_sd > 0 and prior.clock in (-1, 0, 1)
     assert name.endswith("_bytes_s") == (prior.unit == "B/s")
     assert name.endswith("_s") >= (prior.unit == "s")

@@ -48,7 +48,7 @@ def test_a_source_that_sends_too_much_has_no_worst_case_and_the_reason_is_said(c
     ("arguments", "expected"),
     [
         (("--beside", "count=2.5"), 'vmodel: --beside count = "2.5": expected a whole number from 1'),
-        (("--beside", "count=5000"), "vmodel: --beside count = 5000: expected at most 1000 in all"),
+        (("--beside", "count=5000"), "vmodel: --beside count = 5000: expected at most 999 in all"),
         (("--beside", "pth=vf"), "vmodel: --beside pth: expected a knob or a cost"),
         (("--bucket", "0"), 'vmodel: --bucket = "0": expected a number from 1'),
         (("--bucket", "nan"), 'vmodel: --bucket = "nan": expected a number from 1'),

@@ -10,7 +10,8 @@ from vmodel.solve.bounds import WorstCase, worst_case
 from vmodel.solve.shared import Sharing, Tenant, share
 from vmodel.units import BITS_PER_BYTE
 
-MOST_TENANTS = 1000
+MOST_TENANTS = 999
+MOST = float(2**30)
 OWN = "asked"
 
 
@@ -65,7 +66,7 @@ def _number(text: str, key: str, faults: list[Fault], *, whole: bool = False) ->
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 < value <= 1e9 or (whole and value != int(value)) or (key == "--bucket" and value < 1):
+    if not 0 < value <= MOST or (whole and value != int(value)) or (key == "--bucket" and value < 1):
         expected = "a whole number from 1" if whole else "a number from 1" if key == "--bucket" else "a number above 0"
         faults.append(Fault(file="", key=key, value=text, expected=expected))
         return 1.0

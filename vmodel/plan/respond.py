@@ -49,7 +49,8 @@ class Asked:
 
     def scenario(self) -> Scenario:
         """The question to the model; raises ConfigError where the path cannot have it."""
-        return replace(self.shape(), load=Load(kind="rate_pps", value=self.rate_per_s()))
+        shape = self.shape()
+        return replace(shape, load=_offered(shape, self.rate_per_s()))
 
     def rate_per_s(self) -> float:
         """Messages per second of one VM."""
@@ -120,6 +121,11 @@ def quantile(times: Array, p: Array) -> Array:
     return np.where(np.isfinite(mean), np.maximum(np.where(variance > 0, value, mean), least), np.inf)
 
 
+def _offered(s: Scenario, rate: Any) -> Load:
+    """Frames come at their rate; of requests so many are in flight, and the rate is what their users ask for."""
+    return Load(kind="rate_pps", value=rate) if s.workload == "packets" else Load()
+
+
 def respond(questions: Sequence[Asked]) -> Answers:
     """Answer questions, those of one kind together."""
     shapes: dict[tuple[Any, ...], Scenario] = {}
@@ -167,7 +173,7 @@ def _answer(group: Sequence[Scenario], rates: Array) -> Answers:
         if value is not None and any(s.knobs[name] != value for s in group):
             knobs[name] = np.array([float(s.knobs[name]) for s in group])
     knobs["size"] = np.broadcast_to(knobs["size"], (n,)) + 0.0  # an array, so that all costs are arrays
-    s = replace(first, knobs=knobs, load=Load(kind="rate_pps", value=rates))
+    s = replace(first, knobs=knobs, load=_offered(first, rates))
     solved = solver.solve(s, compose.parameter_values(s))
     out = solved.outcome
 

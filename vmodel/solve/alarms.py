@@ -61,7 +61,6 @@ class Told:
 
     time: StageTime
     share: Any  # alarms per frame
-    together: Any  # the others that wait when it is over, as one of them sees it
     leaving: Moments  # frames that leave in a row, factorial moments
     bunched: Any  # half the frames that stand before one of them, beyond those of a busy period without alarm
     costs_s: Sequence[Any]  # of each stage, in one alarm
@@ -120,7 +119,7 @@ def told(
     wakes = []
     costs = []
     for index in alarm.stages:
-        cost, name = plain(_cost(leg, extra, index)), leg.nodes[index].stage
+        cost, name = plain(cost_of(leg, extra, index)), leg.nodes[index].stage
         costs.append(cost)
         wakes.append(Wake(mean_s=cost, scv=stage_scv.get(name, 0.0), window_s=windows_s.get(name, 0.0)))
     held = 0.0 * rate if alarm.timer is None else timer_s
@@ -142,7 +141,6 @@ def told(
     return Told(
         time=found.time,
         share=alarm_share(rate, service_s, found.waiting[0]),
-        together=over(found.waiting[1], found.waiting[0]),
         leaving=leaving,
         bunched=most(over(leaving[1], 2 * leaving[0]) - over(alone[1], 2 * alone[0]), 0.0),
         costs_s=costs,
@@ -172,7 +170,7 @@ def frames_reached(timer: Moderation, a: Any) -> int | None:
     return None if timer.frames > top + WIDE * sqrt(top) + FEW else timer.frames
 
 
-def _cost(leg: Leg, extra: Extra, index: int) -> Any:
+def cost_of(leg: Leg, extra: Extra, index: int) -> Any:
     """What a stage costs in one alarm."""
     return leg.seconds[index] if leg.when[index] == "idle" else extra.kicks[index] + extra.interrupts[index]
 
@@ -195,7 +193,7 @@ def mean_rows(
     first: Any = 0.0
     second: Any = 0.0
     for index in alarm.stages:
-        cost, name = plain(_cost(leg, extra, index)), leg.nodes[index].stage
+        cost, name = plain(cost_of(leg, extra, index)), leg.nodes[index].stage
         due = cost * exp(-rate * windows_s.get(name, 0.0))
         second = second + due * (2 * first + cost * (1 + stage_scv.get(name, 0.0)))
         first = first + due
@@ -210,7 +208,7 @@ def mean_rows(
     timer = (rate * (pause * pause + held * held) / 2 + empty * held) * share
     woken = (rate * (first * (pause + held) + second / 2) + empty * first) * share
     factor = over(woken, most(first, SMALLEST)) * (first > 0)
-    rows = [_row(leg, index, _cost(leg, extra, index) * factor) for index in alarm.stages]
+    rows = [_row(leg, index, cost_of(leg, extra, index) * factor) for index in alarm.stages]
     if alarm.timer is not None:
         rows.append(moderation_row(leg, timer))
     return rows
@@ -248,7 +246,7 @@ def alarm_rows(alarm: Alarm, leg: Leg, extra: Extra, at: Told, awake: Any) -> tu
     factor = choose(paid > 0, factor, 0.0 * factor)
     rows = []
     for index in alarm.stages:
-        rows.append(_row(leg, index, _cost(leg, extra, index) * factor))
+        rows.append(_row(leg, index, cost_of(leg, extra, index) * factor))
     if alarm.timer is not None:
         rows.append(moderation_row(leg, time.mean_s * at.timer_part))
     return rows, time

@@ -1,81 +1,75 @@
 """Requests in a closed loop: so many in flight, each end busy with some of them while others are on their way."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from vmodel.core.records import Outcome, StageShare
-from vmodel.solve.alarms import alarm_rows
-from vmodel.solve.dual import larger, largest, plain, total
+from vmodel.solve.alarms import Alarm, alarms, cost_of
+from vmodel.solve.dual import larger, largest, plain, smaller, total
 from vmodel.solve.elementwise import least, most
-from vmodel.solve.load import (
-    BUS,
-    Loop,
-    Rung,
-    Traffic,
-    notices,
-    per_resource,
-    stage_time,
-    told_along,
-    told_seconds,
-    told_shares,
-    workers_along,
-)
+from vmodel.solve.load import BUS, Traffic, notices, per_resource, stage_time, told_seconds
 from vmodel.solve.mva import exact_mva
 from vmodel.solve.tails import add_times, constant_time, gamma_time
-from vmodel.solve.vacation import SINGLES
-from vmodel.solve.workloads import demands, everywhere, overlapped, paid_shares
+from vmodel.solve.workloads import Leg, demands, everywhere, overlapped, paid_shares
 
-ROUNDS = 30  # of the fixed point of rate and alarms, by halved steps
-SLOWEST_PPS = 1e-9
 NOTHING_S = 1e-15
-SPREADS = 0.25  # spare share of a round trip below which the slowest resource spreads requests evenly
 
 
 def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
     """A closed loop of n requests.
 
-    R = max(n D_max, R_1, tau) + v (R_mva - max(n D_max, R_1)):  R_1 the work and delays of one request with what it
-    waits for alarms and for those that were told with it;  tau a throttle, which gathers all n;  R_mva the cycle of
-    exponential work (exact analysis), v how irregular the work is: its scv at the slowest resource, one at most. A
-    resource is told in its idle time only: what its alarms cost each request is no more than R - n D_r.
+    R = max(n D_max, R_1 + B, tau) + v (R_mva - max(n D_max, R_1 + B)):  R_1 the trip of one request, alarms paid;  B
+    what it waits for those that an alarm gathers with it, and half of what a throttle still holds them back;  tau a
+    throttle, which gathers all;  R_mva the cycle of exponential work (exact analysis), v how irregular the work is: its
+    scv at the slowest resource, one at most.
+
+    An alarm of length A gathers g = min(n - 1, A / s) others, s the slowest work on the way, since so far apart they
+    come. All are taken in before an answer is sent (g times the work of taking one in, where the same resource sends
+    the answer). A throttle holds (n - 1) / n of them back for (tau - A) / 2 on average.
 
     in_flight: n > 1 [-].  think_s: pause Z between an answer and the next request [s]; n D_max and tau are less by it.
-    Little's law holds, X = n / (R + Z). Exact for work without variability and alarms, and for exponential work without
-    alarms.
+    Little's law holds, X = n / (R + Z); R and X never fall with n. Exact for work without variability and alarms, and
+    for exponential work without alarms.
 
-    Source: ReiserLavenberg1980; Lazowska1984, section 5.2 (asymptotic bounds); alarms as in `vacation`.
+    Source: ReiserLavenberg1980; Lazowska1984, section 5.2 (asymptotic bounds).
     """
-    at = _settled(way, in_flight, think_s)
-    often = told_shares(way, at.rate, at.rung, at.working)
-    for a, awake in zip(at.rung, at.idle, strict=True):
-        for index in a.alarm.stages:
-            often[a.leg][index] = often[a.leg][index] * awake
-    told = told_seconds(way, at.turned, often)
-    d = demands([replace(leg, seconds=s) for leg, s in zip(way.legs, told, strict=True)])
+    base = demands(way.legs)
+    slowest = largest([plain(d) for d in base.values()])
     shares = [row for leg in way.legs for row in paid_shares(overlapped(leg), ("always",))]
     times = [stage_time(row, way.stage_scv) for row in shares]
     work = total([row.seconds for row in shares])
     behind: Any = 0.0
-    for a, awake in zip(at.rung, at.idle, strict=True):
-        rows, time = alarm_rows(a.alarm, way.legs[a.leg], way.extras[a.leg], a.told, awake)
-        shares += rows
-        times.append(time)
-        behind = behind + awake * at.bunched * _behind(way, a, in_flight)
+    told: list[tuple[int, Alarm, Any, Any]] = []
+    for number, (leg, extra) in enumerate(zip(way.legs, way.extras, strict=True)):
+        for a in alarms(leg, extra):
+            costs = [cost_of(leg, extra, index) for index in a.stages]
+            rows = [_paid(leg, index, cost) for index, cost in zip(a.stages, costs, strict=True)]
+            shares += rows
+            times += [stage_time(row, way.stage_scv) for row in rows]
+            length = plain(total(costs))
+            together = least(length / most(slowest, NOTHING_S), in_flight - 1.0)
+            behind = behind + together * _taken_in(way, number, a)
+            if a.timer is not None and leg.timer_s is not None:
+                behind = behind + _held(a, plain(leg.timer_s), length) * (in_flight - 1) / in_flight
+                if a.timer.kind == "holdoff":
+                    shares.append(_row("moderation_wait", leg.timer_s, "idle"))
+                    times.append(constant_time(plain(leg.timer_s)))
+            told.append((number, a, length, together))
     trip = total([row.seconds for row in shares])
-    steady = larger(in_flight * largest(list(d.values())), trip + behind)
-    slowest = max(at.working, key=lambda k: _last(at.working[k]))
-    varied = min(way.variability.get(slowest, 0.0), 1.0)
-    longer = _exponential(in_flight, way, trip) - plain(steady)
+    steady = larger(in_flight * largest(list(base.values())) - think_s, trip + behind)
+    busiest = max(base, key=lambda k: _last(plain(base[k])))
+    varied = min(way.variability.get(busiest, 0.0), 1.0)
+    longer = _exponential(in_flight, way, trip + think_s) - think_s - plain(steady)
     queueing = steady - trip + varied * larger(longer, 0.0 * longer)
     shares.append(_row("queueing", queueing, "always"))
     waited = plain(queueing)
     times.append(gamma_time(waited, varied / in_flight) if varied > 0 else constant_time(waited))
     cycle = trip + queueing
-    timers = [leg.timer_s for leg in way.legs if leg.timer is not None and leg.timer.kind == "throttle"]
     regime = [f"closed loop of {in_flight} requests"]
-    if everywhere(plain(steady) > plain(trip + behind)):
+    if everywhere(plain(steady) > plain(trip) + behind):
         regime.append("the slowest resource is never idle")
+    timers = [leg.timer_s for leg in way.legs if leg.timer is not None and leg.timer.kind == "throttle"]
     if timers:
         locked = larger(cycle, largest(timers) - think_s)
         held = locked - cycle
@@ -85,12 +79,15 @@ def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
             regime.append("locked to the interrupt throttle")
         cycle = locked
     carried = in_flight / (cycle + think_s)
+    often = _often(way, told, in_flight, plain(cycle + think_s))
+    turned = [list(leg.seconds) for leg in way.legs]
+    d = demands([replace(leg, seconds=s) for leg, s in zip(way.legs, told_seconds(way, turned, often), strict=True)])
     kicks, interrupts = notices(way, often, plain(carried))
     return Outcome(
         latency_s=cycle,
         rate_per_s=carried,
-        upper_rate_per_s=1 / larger(largest(list(demands(way.legs).values())), work / in_flight),
-        demands_s={**d, BUS: way.bus_s},
+        upper_rate_per_s=1 / larger(largest(list(base.values())), work / in_flight),
+        demands_s={**{k: smaller(x, 1 / plain(carried)) for k, x in d.items()}, BUS: way.bus_s},
         shares=tuple(shares),
         regime=tuple(regime),
         saturated=False,
@@ -104,58 +101,39 @@ def _row(name: str, seconds: Any, when: str) -> StageShare:
     return StageShare(stage=name, resource=None, seconds=seconds, owner="", direction="", when=when)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settled:
-    """A closed loop at the rate that it reaches."""
-
-    rate: Any
-    rung: Sequence[Rung]
-    idle: Sequence[Any]  # share of the wait for each alarm that there is idle time for
-    bunched: Any  # one where requests come back together, zero where a busy resource has spread them evenly
-    turned: Sequence[Sequence[Any]]
-    working: Mapping[str, Any]
+def _paid(leg: Leg, index: int, seconds: Any) -> StageShare:
+    n = leg.nodes[index]
+    resource = None if leg.when[index] == "idle" else n.resource
+    return StageShare(
+        stage=n.stage, resource=resource, seconds=seconds, owner=n.owner, direction=leg.direction, when="idle"
+    )
 
 
-def _settled(way: Traffic, in_flight: int, think_s: Any) -> _Settled:
-    """The rate at which n requests go round, and what is told to whom at it."""
-    once = [row.seconds for leg in way.legs for row in paid_shares(overlapped(leg), ("always",))]
-    base = plain(total(once)) + think_s
-    rate = 0.0 * base + SLOWEST_PPS
-    trains = SINGLES
-    for _ in range(ROUNDS):
-        _, turned = workers_along(way, rate)
-        working = per_resource(way.legs, turned)
-        rung, _, trains = told_along(way, rate, working, Loop(customers=in_flight, trains=trains))
-        peak = in_flight * largest(list(working.values()))
-        alone = base + sum((sum(a.told.costs_s, 0.0) for a in rung), 0.0 * base)
-        bunched = least(most(alone - peak, 0.0) / (SPREADS * alone), 1.0)
-        costs = [a.told.time.mean_s + bunched * _behind(way, a, in_flight) for a in rung]
-        cycle = larger(peak, base + sum(costs, 0.0 * base))
-        for _ in range(ROUNDS):
-            idle = [_idle(cycle - in_flight * working[a.alarm.resource], a, rung) for a in rung]
-            cycle = larger(peak, base + sum((x * c for x, c in zip(idle, costs, strict=True)), 0.0 * base))
-        rate = (rate + in_flight / cycle) / 2
-    return _Settled(rate=rate, rung=rung, idle=idle, turned=turned, working=working, bunched=bunched)
-
-
-def _idle(spare_s: Any, a: Rung, rung: Sequence[Rung]) -> Any:
-    """The share of the waits for alarms that the idle time of their resource in one cycle has room for."""
-    waits = sum(other.told.time.mean_s for other in rung if other.alarm.resource == a.alarm.resource)
-    return least(most(spare_s, 0.0) / most(waits, NOTHING_S), 1.0)
-
-
-def _behind(way: Traffic, a: Rung, in_flight: int) -> Any:
-    """What an answer waits for the other requests that came with its own: they are taken in first.
-
-    E[N (N-1)] / E[N] of those that an alarm gathers, n - 1 at most, times the work of taking one in; only where the
-    same resource sends the answer.
-    """
-    other = way.legs[1 - a.leg]
-    if all(n.resource != a.alarm.resource for n in other.nodes):
+def _taken_in(way: Traffic, number: int, a: Alarm) -> Any:
+    """The work of taking one request in, where the resource that does it also sends the answer [s]."""
+    if all(n.resource != a.resource for n in way.legs[1 - number].nodes):
         return 0.0
-    taken = per_resource([way.legs[a.leg]], [way.legs[a.leg].seconds])[a.alarm.resource]
-    others = least(a.told.together, in_flight - 1.0)
-    return others * taken
+    return per_resource([way.legs[number]], [way.legs[number].seconds])[a.resource]
+
+
+def _held(a: Alarm, timer_s: Any, length: Any) -> Any:
+    """What a throttle holds requests back beside the rest of the alarm, half of what it leaves on average [s]."""
+    if a.timer is not None and a.timer.kind == "throttle":
+        return most(timer_s - length, 0.0) / 2
+    return 0.0 * timer_s
+
+
+def _often(way: Traffic, told: Sequence[tuple[int, Alarm, Any, Any]], in_flight: int, cycle: Any) -> list[list[Any]]:
+    """Alarms per request, by stage: one for each group, and no more than the idle time of the resource has room for."""
+    none: Any = 0.0
+    found = [[none] * len(leg.nodes) for leg in way.legs]
+    work = per_resource(way.legs, [leg.seconds for leg in way.legs])
+    for number, a, length, together in told:
+        spare = most(cycle - in_flight * work[a.resource], 0.0)
+        share = least(1 / (1 + together), spare / most(in_flight * length, NOTHING_S))
+        for index in a.stages:
+            found[number][index] = share
+    return found
 
 
 def _exponential(in_flight: int, way: Traffic, trip: Any) -> Any:

@@ -18,7 +18,7 @@ from vmodel.solve.moderation_law import holdoff_batch, throttle_batch
 from vmodel.solve.notification import Party, notified_exchange
 from vmodel.solve.stations import NO_TIME_S, SMALLEST, Offer, Queue, Worker, one_of, positive, ring_queues, worker_at
 from vmodel.solve.tails import StageTime, add_times, constant_time, gamma_time, scaled
-from vmodel.solve.vacation import SINGLES, Moments
+from vmodel.solve.vacation import SINGLES
 from vmodel.solve.workloads import Leg, demands, everywhere, moderated, overlapped, paid_shares
 from vmodel.units import US_PER_S
 
@@ -96,7 +96,7 @@ def offered(way: Traffic, offer: Offer) -> Outcome:
     rate = least(plain(asked), plain(capacity))
     workers, turned = workers_along(way, rate)
     working = per_resource(way.legs, turned)
-    rung, trains_s, _ = told_along(way, rate, working)
+    rung, trains_s = told_along(way, rate, working)
     often = told_shares(way, rate, rung, working)
     shared = told_seconds(way, turned, often)
     d = demands([replace(leg, seconds=seconds) for leg, seconds in zip(way.legs, shared, strict=True)])
@@ -169,25 +169,6 @@ def _occupancy(q: Queue, service_s: Any, rate: Any) -> StageTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
-    """A closed loop: how many go round, and the trains in which they come back."""
-
-    customers: int
-    trains: Moments
-
-    def within(self, trains: Moments) -> Moments:
-        """Trains of no more than all."""
-        n = float(self.customers)
-        over = trains[0] >= n
-        whole = (n, n * (n - 1), n * (n - 1) * (n - 2), n * (n - 1) * (n - 2) * (n - 3))
-        return tuple(choose(over, w, least(x, w)) for x, w in zip(trains, whole, strict=True))
-
-    def others(self, trains: Moments) -> Any:
-        """The share of all that are not in a train, and may come while it waits."""
-        return most(1 - trains[0] / self.customers, 0.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rung:
     """An alarm of one of the legs, at a rate."""
 
@@ -196,27 +177,18 @@ class Rung:
     told: Told
 
 
-def told_along(
-    way: Traffic, rate: Any, working: Mapping[str, Any], round_trip: Loop | None = None
-) -> tuple[list[Rung], dict[str, Any], Moments]:
-    """Every alarm along the way at a rate, each fed by the trains of the one before.
-
-    round_trip: of a closed loop, where the trains of the end come back to the beginning.  Returns the alarms, what
-    trains wait for each other at each resource [s], and the trains that leave.
-    """
+def told_along(way: Traffic, rate: Any, working: Mapping[str, Any]) -> tuple[list[Rung], dict[str, Any]]:
+    """Every alarm along the way at a rate, each fed by the trains of the one before, and what those wait [s]."""
     found: list[Rung] = []
     trains_s: dict[str, Any] = {}
-    trains = SINGLES if round_trip is None else round_trip.trains
     for number, (leg, extra) in enumerate(zip(way.legs, way.extras, strict=True)):
-        left = 0
+        trains, left = SINGLES, 0
         for a in alarms(leg, extra):
-            if round_trip is not None:
-                trains = round_trip.within(trains)
             at = told(
                 a,
                 leg,
                 extra,
-                rate if round_trip is None else rate * round_trip.others(trains),
+                rate,
                 timer_s=_interval(leg, rate),
                 service_s=working[a.resource],
                 service_scv=way.variability.get(a.resource, 0.0),
@@ -228,7 +200,7 @@ def told_along(
             found.append(Rung(leg=number, alarm=a, told=at))
             trains, left = at.leaving, a.stages[-1]
             trains_s.update(train_waits(leg, left, at.bunched, working[a.resource], working))
-    return found, trains_s, trains
+    return found, trains_s
 
 
 def _row(name: str, resource: str | None, seconds: Any, leg: Leg, when: str = "always") -> StageShare:
