@@ -46,7 +46,10 @@ FIRES = {
     "moderation-too-high": ([], {"path": "vf", "rx_usecs": 500}),
     "moderation-too-low": (
         [],
-        {"path": "vf", "device": "ena", "workload": "packets", "load": "100kpps", "rx_usecs": 0},
+        {
+            "path": "vf", "device": "ena", "workload": "packets", "load": "100kpps", "rx_usecs": 0, "profile": "generic",
+            "link_gbps": 10,
+        },
     ),
     "special-value": ([{"rx_usecs": 3, "device": "igbvf"}], {}),
     "moderation-not-honoured": ([{"rx_usecs": 20, "device": "virtio"}], {}),
