@@ -242,8 +242,9 @@ def scenario(
     if not faults.found and workload == "packets" and _anywhere(knobs["imix"]):
         if "size" in settings:
             faults.add("size", settings["size"], "no size beside imix, which sends three")
-        knobs["size"] = sum(size * share for size, share in tables.IMIX)
-        notes.append(f"size {knobs['size']:g} B: the mean of simple IMIX")
+        mean = sum(size * share for size, share in tables.IMIX)
+        knobs["size"] = mean * knobs["imix"] + knobs["size"] * (1 - knobs["imix"])
+        notes.append(f"size {mean:g} B: the mean of simple IMIX")
     offered = Load()
     try:
         offered = load_of(load)

@@ -33,6 +33,8 @@ def question(path, combination, rng):
     for name in rng.sample(sorted(tables.knobs()), rng.randrange(SETTINGS + 1)):
         asked[name] = value(name, rng)
     asked |= tables.endpoint(path).fixed
+    if asked.get("imix") and combination["workload"] == "packets":
+        asked.pop("size", None)
     if asked.get("zero_copy_rx"):
         asked["dedicated_nic"] = True
     if rng.random() < 0.3:

@@ -93,7 +93,8 @@ def test_claim_67_idle_states_and_wake_ups_are_costs_that_can_be_taken_away():
     p = ask("vf", workload="rr", rx_usecs=10)
     assert {"idle_exit", "vcpu_wake"} <= {r.stage for r in p.shares if r.resource is None and r.seconds > 0}
     packets = ask("virtio-vhost", workload="packets", size=64, **BRIDGED)
-    assert "vcpu_wake" not in names(packets)  # who is busy all the time is never woken
+    woken = sum(r.seconds for r in packets.shares if r.stage == "vcpu_wake")
+    assert woken < 0.05 * packets.latency_s  # a full ring hides what the less busy ends still pay
 
 
 @WAYS

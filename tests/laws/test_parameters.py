@@ -13,7 +13,11 @@ from vmodel.sources import STANDINGS
 
 TEN_PER_CENT = 1.1
 NOTICED = 1e-9
-OF_LAWS = {"memory_bus_bytes_s", *(d.adaptive_parameter for d in devices().values() if d.adaptive_parameter)}
+OF_LAWS = {
+    "memory_bus_bytes_s",
+    "sharing_loss",
+    *(d.adaptive_parameter for d in devices().values() if d.adaptive_parameter),
+}
 SIZES = (64, 1024, 65_536, 262_144)
 OF_PROFILES = [(name, parameter) for name in shipped() for parameter in profile(name).values]
 

@@ -125,7 +125,8 @@ def test_elasticities_of_a_ping_pong_without_moderation_sum_to_the_stage_share_o
     for answer in predictions(path):
         if answer.scenario.workload == "rr":
             signed = sum(
-                e * {"s": 1, "B/s": -1, "": 0, "B": 0}[tables.priors()[name].unit] for name, e in answer.elasticities.items()
+                e * {"s": 1, "B/s": -1, "": 0, "B": 0}[tables.priors()[name].unit]
+                for name, e in answer.elasticities.items()
             )
             assert signed <= 1 + EXACT, label(answer)
 

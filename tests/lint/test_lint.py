@@ -47,7 +47,12 @@ FIRES = {
     "moderation-too-low": (
         [],
         {
-            "path": "vf", "device": "ena", "workload": "packets", "load": "100kpps", "rx_usecs": 0, "profile": "generic",
+            "path": "vf",
+            "device": "ena",
+            "workload": "packets",
+            "load": "100kpps",
+            "rx_usecs": 0,
+            "profile": "generic",
             "link_gbps": 10,
         },
     ),

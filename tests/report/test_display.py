@@ -40,7 +40,7 @@ def test_tables_say_what_the_record_says(records):
     html = records["Comparison"]._repr_html_()
     assert "rx_usecs" in html and "177 us" in html and "differ" in html
     html = records["Explanation"]._repr_html_()
-    assert "closed form" in html and "vcpu_wake_s" in html and "irq_affinity" in html
+    assert "closed form" in html and "vcpu_wake_s" in html and "posted_interrupts" in html
     assert "139" not in records["Fit"]._repr_html_() and "learned" in records["Fit"]._repr_html_()
     html = records["Sweep"]._repr_html_()
     assert "latency_us [us]" in html and "interrupt moderation" not in html.split("<tbody>")[0]

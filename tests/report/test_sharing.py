@@ -6,7 +6,7 @@ import pytest
 
 from vmodel.cli.main import main
 
-ASKED = ("predict", "--path", "vhost-user", "--workload", "packets", "--load", "250kpps")
+ASKED = ("predict", "--path", "vhost-user", "--workload", "packets", "--profile", "generic", "--load", "250kpps")
 
 
 def said(capsys, *arguments, code=0):

@@ -17,7 +17,6 @@ SPECIAL = [
     {"path": "vf", "device": "mlx5", "rx_frames": 1},
     {"path": "vf", "rx_usecs": 10, "size": "64KiB", "mtu": 9000, "tso": False, "link_gbps": 40},
     {"path": "virtio-vhost", "busy_poll": 50, "worker_poll": 10},
-    {"path": "virtio-vhost", "busy_poll": 50, "in_flight": 4},
     {"path": "virtio-vhost", "workload": "stream", "queues": 4, "flows": 8, "vcpus": 2},
     {"path": "virtio-vhost", "workload": "stream", "descriptor_batch": 4, "socket_buffer_bytes": 2048},
     {"path": "virtio-vhost", "workload": "packets", "load": "100kpps"},

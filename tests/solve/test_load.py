@@ -198,4 +198,4 @@ def test_the_record_holds_what_offered_load_adds():
     assert record["latency_us"]["p999"] < record["latency_us"]["p9999"] < record["latency_us"]["p99999"]
     assert "three moments" in record["latency_us"]["percentile_method"]
     assert record["kicks_per_s"] > 0 and record["batch_taken"] > 1
-    assert set(record["ring"]) == {"mean", "full"} and record["cores_per_mpps"] > 0
+    assert set(record["ring"]) == {"mean", "full", "p50", "p90", "p99", "p999"} and record["cores_per_mpps"] > 0

@@ -14,6 +14,7 @@ from vmodel.solve.tails import add_times, constant_time, gamma_time
 from vmodel.solve.workloads import Leg, demands, everywhere, overlapped, paid_shares
 
 NOTHING_S = 1e-15
+LEAST_SCV = 1e-12  # stands for work that does not vary
 
 
 def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
@@ -35,7 +36,8 @@ def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
     Source: ReiserLavenberg1980; Lazowska1984, section 5.2 (asymptotic bounds).
     """
     base = demands(way.legs)
-    slowest = largest([plain(d) for d in base.values()])
+    pace = larger(largest(list(base.values())), way.bus_s)
+    slowest = plain(pace)
     shares = [row for leg in way.legs for row in paid_shares(overlapped(leg), ("always",))]
     times = [stage_time(row, way.stage_scv) for row in shares]
     work = total([row.seconds for row in shares])
@@ -57,14 +59,14 @@ def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
                     times.append(constant_time(plain(leg.timer_s)))
             told.append((number, a, length, together))
     trip = total([row.seconds for row in shares])
-    steady = larger(in_flight * largest(list(base.values())) - think_s, trip + behind)
+    steady = larger(in_flight * pace - think_s, trip + behind)
     busiest = max(base, key=lambda k: _last(plain(base[k])))
-    varied = min(way.variability.get(busiest, 0.0), 1.0)
+    varied = least(way.variability.get(busiest, 0.0), 1.0)
     longer = _exponential(in_flight, way, trip + think_s) - think_s - plain(steady)
     queueing = steady - trip + varied * larger(longer, 0.0 * longer)
     shares.append(_row("queueing", queueing, "always"))
     waited = plain(queueing)
-    times.append(gamma_time(waited, varied / in_flight) if varied > 0 else constant_time(waited))
+    times.append(gamma_time(waited, most(varied / in_flight, LEAST_SCV)))
     cycle = trip + queueing
     regime = [f"closed loop of {in_flight} requests"]
     if everywhere(plain(steady) > plain(trip) + behind):
@@ -86,7 +88,7 @@ def requests(way: Traffic, in_flight: int, think_s: Any) -> Outcome:
     return Outcome(
         latency_s=cycle,
         rate_per_s=carried,
-        upper_rate_per_s=1 / larger(largest(list(base.values())), work / in_flight),
+        upper_rate_per_s=1 / larger(pace, work / in_flight),
         demands_s={**{k: smaller(x, 1 / plain(carried)) for k, x in d.items()}, BUS: way.bus_s},
         shares=tuple(shares),
         regime=tuple(regime),

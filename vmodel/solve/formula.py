@@ -251,15 +251,11 @@ def _rr_cycle(
         cycle = program.add("cycle", cycle, "one request alone")
         named = _named(program, _demands(legs))
         demands = [named[key] for key in sorted(named)]
-        delay = program.add(
-            "delay", sympy.Max(0, cycle - _sum(demands), evaluate=False), "time of a cycle in which nothing is busy"
+        least = program.add(
+            "busy_cycle", _symbol("in_flight") * _largest(demands), "the slowest resource is never idle: n D_max"
         )
-        loop = program.add(
-            "closed_loop_cycle",
-            sympy.Function("closed_loop")(_symbol("in_flight"), delay, *demands),
-            "exact mean value analysis of the closed loop",
-        )
-        cycle = program.add("loaded_cycle", _largest([cycle, loop]), "never less than one request alone")
+        about = "bound of the closed loop; what alarms gather and irregular work add to it is computed, not written"
+        cycle = program.add("loaded_cycle", _largest([cycle, least]), about)
     throttles = [tau - _symbol("think_us") / sympy.Float(US_PER_S) for kind, tau in timers if kind == "throttle"]
     return _largest([cycle, *throttles]) if throttles else cycle
 

@@ -128,7 +128,7 @@ def offered(way: Traffic, offer: Offer) -> Outcome:
         latency_s=total([row.seconds for row in shares]),
         rate_per_s=carried,
         upper_rate_per_s=capacity,
-        demands_s={**d, BUS: way.bus_s},
+        demands_s={**{k: smaller(x, 1 / rate) for k, x in d.items()}, BUS: way.bus_s},
         shares=tuple(shares),
         regime=(
             "saturated: the ring is full" if saturated else "below capacity",

@@ -5,7 +5,6 @@ station that never sleeps, plus an independent X whose moments are those of Q0 (
 Arrivals are Poisson; every argument is a float or an array.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,7 @@ from vmodel.solve.elementwise import Number, choose, exp, least, most, scalar
 from vmodel.solve.gamma_law import gamma_cdf
 from vmodel.solve.tails import StageTime, scaled
 
+BINOMIALS = ((1.0,), (1.0, 1.0), (1.0, 2.0, 1.0), (1.0, 3.0, 3.0, 1.0), (1.0, 4.0, 6.0, 4.0, 1.0))
 ORDERS = 4  # moments that are followed: the third of X needs the fourth of Q0
 ROUNDS = 8  # a throttle's pause depends on the busy period before it
 LEAST_SPARE = 1e-6  # a station without spare time is busy for ever
@@ -70,7 +70,7 @@ def added_moments(a: Moments, b: Moments) -> Moments:
     """
     left, right = (1.0, *a), (1.0, *b)
     return tuple(
-        sum((math.comb(n, j) * left[j] * right[n - j] for j in range(1, n + 1)), right[n]) for n in range(1, ORDERS + 1)
+        sum((BINOMIALS[n][j] * left[j] * right[n - j] for j in range(1, n + 1)), right[n]) for n in range(1, ORDERS + 1)
     )
 
 
@@ -240,7 +240,7 @@ def gathered_wait(lam: Number, pause: Pause, wake: Moments, trains: Moments = SI
     waiting = lam * (r[1] + d[1]) + alone
     raw = []
     for k in range(1, ORDERS):
-        paused = sum(math.comb(k, j) * d[k - j] * r[j + 1] / (j + 1) for j in range(k + 1))
+        paused = sum(BINOMIALS[k][j] * d[k - j] * r[j + 1] / (j + 1) for j in range(k + 1))
         raw.append((lam * (paused + d[k + 1] / (k + 1)) + alone * d[k]) / waiting)
     return Gathering(time=_time(*raw), waiting=_waiting(lam / trains[0], pause, wake, trains))
 
