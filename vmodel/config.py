@@ -243,8 +243,7 @@ def scenario(
         if "size" in settings:
             faults.add("size", settings["size"], "no size beside imix, which sends three")
         mean = sum(size * share for size, share in tables.IMIX)
-        knobs["size"] = mean * knobs["imix"] + knobs["size"] * (1 - knobs["imix"])
-        notes.append(f"size {mean:g} B: the mean of simple IMIX")
+        notes.append(f"imix: frames of {mean:g} B on average instead of one size")
     offered = Load()
     try:
         offered = load_of(load)

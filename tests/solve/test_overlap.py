@@ -84,7 +84,7 @@ def test_a_mix_of_sizes_has_the_mean_of_the_costs_and_waits_longer():
     wire = next(k for k in mixed.demands_s if k.startswith("wire"))
     assert mixed.demands_s[wire] == pytest.approx(sum(p * one.demands_s[wire] for one, p in sizes))
     assert mixed.throughput_bps == pytest.approx(sum(p * one.throughput_bps for one, p in sizes))
-    mean = predict("dpdk", size=mixed.scenario.knobs["size"], workload="packets", load="2Mpps")
+    mean = predict("dpdk", size=sum(x * share for x, share in tables.IMIX), workload="packets", load="2Mpps")
     busy = predict("dpdk", imix=True, workload="packets", load="2Mpps")
     waits = [sum(s.seconds for s in p.shares if s.stage == "queueing") for p in (mean, busy)]
     assert waits[1] > waits[0]

@@ -122,12 +122,12 @@ def network(s: Scenario) -> Network:
     way = compose.scenario_ways(s)
     parameters = compose.parameter_values(s)
     polls = dict.fromkeys(compose.POLLS, 0.0)  # wake-ups in full; polling is a window of time here
-    settled = compose.settle(s, way.forward, s.workload, polls)
+    settled = compose.settle(s, way.forward, s.workload, polls, compose.mean_size(s))
     alone: dict[str, Any] = dict.fromkeys(compose.SHARED, 1.0) if s.workload == "packets" else {}
     if compose.overlaps(s):
         settled, alone = compose.overlapping(settled)
     visits = _visits(s, way.forward, settled, parameters, alone, direction="there")
-    size, window = float(s.knobs["size"]), s.knobs["socket_buffer_bytes"]
+    size, window = float(compose.mean_size(s)), s.knobs["socket_buffer_bytes"]
     places = int(s.knobs["ring_size"])
     in_flight: int | None = None
     rate, pieces, servers = None, 1, _servers(s)

@@ -213,6 +213,12 @@ def frame_sizes(s: Scenario) -> tuple[tuple[float, float], ...]:
     return tables.IMIX
 
 
+def mean_size(s: Scenario) -> Any:
+    """Bytes of a message, of a mix on average."""
+    sizes = frame_sizes(s)
+    return sizes[0][0] if len(sizes) == 1 else sum(size * share for size, share in sizes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """What both legs of a scenario share: words of a message, and stage costs found with them so far."""

@@ -25,7 +25,7 @@ def bus_time(s: Scenario, parameters: Mapping[str, float], moved: Any, *, gradie
 
 def message_bits(s: Scenario) -> Any:
     """Bits of one message."""
-    return s.knobs["size"] * BITS_PER_BYTE
+    return compose.mean_size(s) * BITS_PER_BYTE
 
 
 def _parallel(s: Scenario, keys: Sequence[str], parameters: Mapping[str, float], *, gradient: bool) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def frames(
     """Frames at a load or as fast as possible."""
     from vmodel.solve import load  # most questions never come here
 
-    settled = compose.settle(s, way.forward, "packets", polls)
+    settled = compose.settle(s, way.forward, "packets", polls, compose.mean_size(s))
     w = settled.words
     leg = compose.leg(s, way.forward, settled, parameters, direction="there", gradient=gradient)
     onward = not everywhere(s.knobs["forwards"] == 0)
