@@ -140,8 +140,14 @@ def endpoint(name: str) -> Endpoint:
     raise UnknownName("path", name, nearest(name, path_names()))
 
 
+def _speaks_vsock(end: Endpoint) -> bool:
+    return any("vsock" in stage for stage in (*end.tx, *end.rx))
+
+
 def can_meet(one: Endpoint, other: Endpoint, *, apart: bool) -> bool:
     """Whether two ends can be joined: what never leaves its host speaks only to its own kind on the same host."""
+    if _speaks_vsock(one) != _speaks_vsock(other) and one.attach == other.attach == "loopback":
+        return False
     inside = {one.attach, other.attach} & set(INSIDE_ONLY)
     return not inside or (one.attach == other.attach and not apart)
 
