@@ -179,7 +179,6 @@ def _servers(s: Scenario) -> dict[str, int]:
     return {
         "vhost worker": queues,
         "host softirq CPU": queues,
-        "host CPU": queues,
         "guest vCPU": int(min(queues, s.knobs["vcpus"])),
     }
 
