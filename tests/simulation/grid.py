@@ -22,7 +22,7 @@ BUNCHED = (
 GATHERED = "wake-ups and timers gather frames, which then share interrupts and turns more than the model lets them"
 SENDER = "no ring fills when the sender is the slowest; the model counts a full one"
 RINGS = "more than one ring fills"
-FORWARDED = "frames that pass a core twice, and cores that share a loss, are simulated as one pass of one core"
+FORWARDED = "frames that pass a core twice, and cores that work side by side, are simulated as one pass of one core"
 OFF = {(path, "rr, 8 in flight"): BUNCHED for path in tables.path_names()}
 OFF |= {
     (path, kind): GATHERED
@@ -37,7 +37,9 @@ OFF |= {
     (path, "packets, max"): SENDER
     for path in ("loopback", "virtio-vhost", "xen-pv", "xen-hvm-pv", "vsock", "vsock-virtio-net", "af-packet")
 }
-OFF |= {(path, kind): FORWARDED for path in ("router", "vhost-user-dpdk", "memif") for kind in KINDS if "at" in kind}
+OFF |= {
+    (path, kind): FORWARDED for path in ("router", "vhost-user-dpdk", "memif", "xdp") for kind in KINDS if "at" in kind
+}
 OFF |= {("virtio-vhost", "packets at 1.3"): RINGS, ("dpdk", "packets, max"): RINGS}
 CASES = [(path, kind) for path in tables.path_names() for kind in KINDS]
 
