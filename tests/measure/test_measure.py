@@ -22,7 +22,7 @@ THERE = {tool.name for tool in installed(list(TOOLS))[0]}
 
 
 def needs(tool):
-    """Skip, with the reason, where a tool or the kernel's leave is missing."""
+    """Skip, with the reason, where a tool or the kernel's leave is missing: real iperf3, sockperf, netperf run here."""
     why = WHY or ("" if tool in THERE else f"{tool} is not installed")
     return pytest.mark.skipif(bool(why), reason=why or "present")
 

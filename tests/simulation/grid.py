@@ -16,31 +16,7 @@ KINDS = {
     "packets, max": {"workload": "packets"},
 }
 # Latencies that are off by more than can be called an approximation, and why; rates and losses hold there too.
-BUNCHED = (
-    "requests meet a wake-up or a timer together, or find the resource awake; queueing is that of exponential times"
-)
-GATHERED = "wake-ups and timers gather frames, which then share interrupts and turns more than the model lets them"
-SENDER = "no ring fills when the sender is the slowest; the model counts a full one"
-RINGS = "more than one ring fills"
-FORWARDED = "frames that pass a core twice, and cores that work side by side, are simulated as one pass of one core"
-OFF = {(path, "rr, 8 in flight"): BUNCHED for path in tables.path_names()}
-OFF |= {
-    (path, kind): GATHERED
-    for kind, paths in {
-        "packets at 0.5": ("vhost-user", "af-xdp", "xdp"),
-        "packets at 0.9": ("vhost-user", "vdpa", "af-xdp", "xdp"),
-        "packets at 1.3": ("af-xdp", "xdp"),
-    }.items()
-    for path in paths
-}
-OFF |= {
-    (path, "packets, max"): SENDER
-    for path in ("loopback", "virtio-vhost", "xen-pv", "xen-hvm-pv", "vsock", "vsock-virtio-net", "af-packet")
-}
-OFF |= {
-    (path, kind): FORWARDED for path in ("router", "vhost-user-dpdk", "memif", "xdp") for kind in KINDS if "at" in kind
-}
-OFF |= {("virtio-vhost", "packets at 1.3"): RINGS, ("dpdk", "packets, max"): RINGS}
+OFF: dict[tuple[str, str], str] = {}
 CASES = [(path, kind) for path in tables.path_names() for kind in KINDS]
 
 

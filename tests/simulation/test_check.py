@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("simpy")
 
-from tests.simulation.grid import CASES, FORWARDED, KINDS, checked, question
+from tests.simulation.grid import CASES, KINDS, checked, question
 from tests.simulation.grid import OFF as KNOWN_OFF
 from vmodel.cli.main import main
 from vmodel.config import scenario
@@ -36,8 +36,6 @@ def off(found, case=None):
     if case not in KNOWN_OFF:
         return wrong
     kept = {"loss"} if case[1].startswith("rr") else {"loss", "throughput"}
-    if KNOWN_OFF[case] == FORWARDED:  # the simulation does not send frames out again
-        kept = set()
     return [figure for figure in wrong if figure.name in kept or figure.name.startswith("product form")]
 
 

@@ -111,7 +111,8 @@ def _documents(text: str, start: int) -> Documents:
         values.append(value)
         if len(values) > MOST_DOCUMENTS:
             raise refusal(f"more than {MOST_DOCUMENTS} JSON documents, expected the output of one run")
-        at = BLANK.match(text, end).end()  # type: ignore[union-attr]  # it always matches
+        blank = BLANK.match(text, end)
+        at = end if blank is None else blank.end()
     return Documents(before=before, values=tuple(values), after=text[at:].strip())
 
 

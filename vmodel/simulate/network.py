@@ -142,9 +142,12 @@ def network(s: Scenario) -> Network:
             acknowledged = compose.settle(s, way.reverse, "rr", polls, compose.ACKNOWLEDGEMENT_BYTES)
             back = _visits(s, way.reverse, acknowledged, parameters, alone, direction="back")
             visits += [_holds_nobody(v) for v in back]
+    elif s.knobs["forwards"]:  # the receiver sends each frame out again
+        visits = _joined(visits, _visits(s, way.reverse, settled, parameters, alone, direction="there"))
     if s.load.kind != "max":
         rate = s.load.value / (size * BITS_PER_BYTE) if s.load.kind == "throughput_bps" else s.load.value
-    moved = evaluate.bus_bytes(way.forward.nodes, settled.words)
+    onward = way.reverse.nodes if s.workload == "packets" and s.knobs["forwards"] else ()
+    moved = evaluate.bus_bytes((*way.forward.nodes, *onward), settled.words)
     net = Network(
         visits=tuple(visits),
         workload=s.workload,
@@ -154,10 +157,19 @@ def network(s: Scenario) -> Network:
         servers=servers,
         flows=int(s.knobs["flows"]),
         packets=float(settled.words["packets"]),
-        batch=max([1, *(turn.most for turn in visits[0].turns)]),
+        batch=places if visits[0].resource is None else max([1, *(turn.most for turn in visits[0].turns)]),
         pieces=pieces,
     )
     return _with_bus(net, moved / parameters["memory_bus_bytes_s"])
+
+
+def _joined(there: list[Visit], onward: list[Visit]) -> list[Visit]:
+    """The way on from where the way there ends; work at the same resource is one turn."""
+    first = onward[0]
+    if there[-1].resource != first.resource or first.alarm or first.turns:
+        return there + onward
+    there[-1].parts.extend(first.parts)
+    return there + onward[1:]
 
 
 def _with_bus(net: Network, bus_s: float) -> Network:

@@ -88,7 +88,7 @@ class _Alarm:
     last_s: float = -math.inf  # the interrupt before
     waiting: Any = None  # who comes while it rings waits for this
     gathered: float = 0.0
-    early: Any = None  # enough frames end a hold-off
+    early: Any = None  # enough frames end the wait for the timer
     since: float = 0.0  # frames since the interrupt before
     frames: float = 0.0  # the device's moving averages: frames and time between interrupts
     spaced_s: float = 0.0
@@ -122,7 +122,7 @@ class _Alarm:
             throttle = self.visit.timer.kind == "throttle"
             due = self.last_s + self._timer_s() - env.now if throttle else self._timer_s()
             if due > 0:
-                yield env.timeout(due) if throttle else env.timeout(due) | early
+                yield env.timeout(due) | early
             self._told()
         awake = station.inside > self.held  # it serves other frames
         asleep_s = -math.inf if awake else env.now - station.freed_s
@@ -191,6 +191,7 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
     steps = [_step(simpy, env, net, visit, stations, random=random, total=total) for visit in net.visits]
     log, numbers, tell = _Log(), count(), progress or (lambda done: None)
     lossy = net.workload == "packets"
+    first = next((place for place, step in enumerate(steps) if step.stations), None)  # whoever hands a message over
 
     def travel(number: int, handed_over: Any = None) -> Iterator[Any]:
         born, flow, blocked, i = env.now, number % net.flows, False, number % total
@@ -206,7 +207,7 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
                 return
             station.inside += 1
             hold = step.times[i]
-            blocked = blocked or (place == 0 and station.inside == 1)
+            blocked = blocked or (place == first and station.inside == 1)
             if alarm is not None:
                 rung = alarm.knock(net.packets, i)
                 if rung is not None:
@@ -225,7 +226,7 @@ def simulate(net: Network, messages: int, seed: int, progress: Progress | None =
             station.freed_s = env.now
             if alarm is not None:
                 alarm.served -= 1
-            if place == 0 and handed_over is not None:
+            if place == first and handed_over is not None:
                 handed_over.succeed()
         _ended(log, born, env.now, True, tell)
         log.delivered += 1

@@ -1,5 +1,6 @@
 """The alarms on a way: which stages are paid when a resource that has nothing to do is told of a frame, and by whom."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from vmodel.core.records import StageShare
 from vmodel.library.moderation import Moderation
 from vmodel.solve.dual import is_float, plain
-from vmodel.solve.elementwise import choose, exp, most, over, sqrt
+from vmodel.solve.elementwise import choose, exp, least, most, over, sqrt
 from vmodel.solve.stations import positive
 from vmodel.solve.tails import StageTime, scaled
 from vmodel.solve.vacation import (
@@ -21,6 +22,7 @@ from vmodel.solve.vacation import (
     capped_wait,
     gamma_moments,
     gathered_wait,
+    overflow,
     thinned,
     throttle_pause,
     train_moments,
@@ -62,6 +64,7 @@ class Told:
     time: StageTime
     share: Any  # alarms per frame
     leaving: Moments  # frames that leave in a row, factorial moments
+    loss: Any  # share of the frames that find the ring full before the resource serves
     bunched: Any  # half the frames that stand before one of them, beyond those of a busy period without alarm
     costs_s: Sequence[Any]  # of each stage, in one alarm
     timer_part: Any  # of the wait that is owed to the timer
@@ -107,6 +110,7 @@ def told(
     service_scv: float,
     windows_s: Mapping[str, Any],
     stage_scv: Mapping[str, float],
+    places: float,
     trains: Moments = SINGLES,
     spaced_s: Any = 0.0,
 ) -> Told:
@@ -115,6 +119,7 @@ def told(
     timer_s: interval in force [s].  service_s, service_scv: of a frame at the resource, without the alarm [s, -].
     windows_s: how long the resource polls before a wake-up stage is due, by stage [s].  trains: factorial moments of
     the frames that come in a row [-], spaced_s apart [s]; who comes after the alarm is over did not wait for it.
+    places: of the ring in which they wait; the first to come are kept, and wait the longest.
     """
     wakes = []
     costs = []
@@ -136,10 +141,12 @@ def told(
         timer_alone = gathering(alarm.timer, NONE).time.mean_s
         wake_alone = gathering(None, due).time.mean_s
         part = over(timer_alone, most(timer_alone + wake_alone, SMALLEST))
+    loss, kept = overflow(rate, service_s, found.waiting, places)
     leaving = train_moments(rate, service_s, service_scv, found.waiting)
     alone = train_moments(rate, service_s, service_scv, SINGLES[:2])
     return Told(
-        time=found.time,
+        time=scaled(found.time, 2 - kept),
+        loss=loss,
         share=alarm_share(rate, service_s, found.waiting[0]),
         leaving=leaving,
         bunched=most(over(leaving[1], 2 * leaving[0]) - over(alone[1], 2 * alone[0]), 0.0),
@@ -154,12 +161,23 @@ def _gathering(
     if timer is None or timer.kind == "none":
         return gathered_wait(rate, NO_PAUSE, wake, trains)
     if timer.kind == "throttle":
+        timer_s = least(timer_s, filled_s(timer, rate, service_s, wake[0]))
         pause = throttle_pause(rate, service_s, scv, timer_s=timer_s, wake=wake, trains=trains)
         return gathered_wait(rate, pause, wake, trains)
     frames = frames_reached(timer, rate * timer_s)
     if frames is None:  # the timer starts with the first frame, as a wake-up does
         return gathered_wait(rate, NO_PAUSE, added_moments(wake, gamma_moments(timer_s, 0.0)), trains)
     return capped_wait(rate, timer_s, frames, wake)
+
+
+def filled_s(timer: Moderation, rate: Any, service_s: Any, wake_s: Any) -> Any:
+    """The interval of a throttle in whose pause as many frames come as end it early; infinite without a cap [s].
+
+    tau (1 - rho) - D = k / lam.
+    """
+    if not timer.frames:
+        return math.inf
+    return over(timer.frames / most(rate, SMALLEST) + wake_s, 1 - rate * service_s)
 
 
 def frames_reached(timer: Moderation, a: Any) -> int | None:
@@ -199,7 +217,8 @@ def mean_rows(
         first = first + due
     pause, held = 0.0 * rate, 0.0 * rate
     if alarm.timer is not None and alarm.timer.kind == "throttle":
-        pause = most(timer_s * (1 - rate * service_s) - first, 0.0)
+        interval = least(timer_s, filled_s(alarm.timer, rate, service_s, first))
+        pause = most(interval * (1 - rate * service_s) - first, 0.0)
     elif alarm.timer is not None and alarm.timer.kind == "holdoff":
         held = 0.0 * rate + timer_s
     told = choose(rate * service_s < BUSY, 1.0, 0.0)

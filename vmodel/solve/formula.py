@@ -32,18 +32,6 @@ def minimum(a, b):
     return a if a <= b else b
 
 """
-CLOSED_LOOP = '''
-def closed_loop(requests, delay, *demands):
-    """Mean cycle [s] of a closed loop: exact mean value analysis."""
-    waiting = [0.0 for _ in demands]
-    rate = 0.0
-    for inside in range(1, int(requests) + 1):
-        times = [demand * (1 + queue) for demand, queue in zip(demands, waiting)]
-        rate = inside / (delay + sum(times))
-        waiting = [rate * time for time in times]
-    return int(requests) / rate
-
-'''
 SHARED = {
     "vhost worker": "queues",
     "host softirq CPU": "queues",
@@ -451,22 +439,14 @@ def _equations(steps: Sequence[_Step], switches: Mapping[str, float]) -> tuple[E
     )
 
 
-def _code(expression: sympy.Expr) -> str:
-    """Python text; the closed loop is a function of the written module, and always stands alone in its step."""
-    if getattr(expression.func, "__name__", "") == "closed_loop":
-        return f"closed_loop({', '.join(python(a) for a in expression.args)})"
-    return python(expression)
-
-
 def _python(p: Prediction, steps: Sequence[_Step], inputs: Mapping[str, float]) -> str:
     s = p.scenario
     answer, unit = ("Mean round-trip latency", "s") if s.workload == "rr" else ("Messages per second", "1/s")
     about = f"{answer} [{unit}] of {s.path}, {s.topology}, {s.workload}, on {s.profile.name}."
     arguments = "".join(f"    {name}={value!r},\n" for name, value in inputs.items())
-    body = "".join(f"    {step.name} = {_code(step.expression)}\n" for step in steps)
-    loop = CLOSED_LOOP if any("closed_loop" in str(step.expression) for step in steps) else ""
+    body = "".join(f"    {step.name} = {python(step.expression)}\n" for step in steps)
     return (
-        f'"""{about} Written by vmodel; needs nothing but Python."""\n\n{HELPERS}{loop}\n'
+        f'"""{about} Written by vmodel; needs nothing but Python."""\n\n{HELPERS}\n'
         f"def {s.workload}(\n    *,\n{arguments}):\n"
         f'    """{about} The defaults are this scenario\'s; settings in their own units, costs in SI."""\n'
         f"{body}    return {steps[-1].name}\n"

@@ -105,7 +105,10 @@ def offered(way: Traffic, offer: Offer) -> Outcome:
         service[a.alarm.resource] = working[a.alarm.resource]
     service[BUS] = plain(way.bus_s)
     queues = ring_queues(service, way.variability, workers, asked, offer, ring=way.ring, trains_s=trains_s)
-    carried_plain = least(list(queues.values())[-1].carried_pps, plain(capacity))  # rounding may say more
+    reached = list(queues.values())[-1].carried_pps
+    for a in rung:  # behind a full ring nobody is told, and what is lost there is counted by the ring
+        reached = reached * (1 - a.told.loss * (1 - queues[a.alarm.resource].fullness))
+    carried_plain = least(reached, plain(capacity))  # rounding may say more
     loss = 1 - carried_plain / plain(asked)
     loss = choose(loss > 0, loss, 0.0 * loss)
     carried = smaller(asked * (1 - loss), capacity)
@@ -194,6 +197,7 @@ def told_along(way: Traffic, rate: Any, working: Mapping[str, Any]) -> tuple[lis
                 service_scv=way.variability.get(a.resource, 0.0),
                 windows_s=way.windows_s,
                 stage_scv=way.stage_scv,
+                places=float(way.ring),
                 trains=trains,
                 spaced_s=between(leg, left, a.stages[0], working),
             )

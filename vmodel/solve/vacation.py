@@ -15,6 +15,7 @@ from vmodel.solve.tails import StageTime, scaled
 BINOMIALS = ((1.0,), (1.0, 1.0), (1.0, 2.0, 1.0), (1.0, 3.0, 3.0, 1.0), (1.0, 4.0, 6.0, 4.0, 1.0))
 ORDERS = 4  # moments that are followed: the third of X needs the fourth of Q0
 ROUNDS = 8  # a throttle's pause depends on the busy period before it
+NEGLIGIBLE = 1e-9  # squared coefficient of variation of a number that does not vary
 LEAST_SPARE = 1e-6  # a station without spare time is busy for ever
 # Gauss and Legendre's places and weights on (0, 1), eight of them: AbramowitzStegun1964, table 25.4.
 _HALVES = (
@@ -345,6 +346,30 @@ def thinned(trains: Moments, share: Number) -> Moments:
     """
     kept = (1 + (trains[0] - 1) * share) / trains[0]
     return tuple(n * kept ** (k + 1) for k, n in enumerate(trains))
+
+
+def overflow(lam: Number, service_s: Number, waiting: tuple[Number, Number], places: float) -> tuple[Number, Number]:
+    """What a ring of so many places loses while its resource is being told, and the part of Q0 that it keeps.
+
+    L = E[(Q0 - K)+];  loss = L / (L + (E[Q0] - L) / (1 - rho)), rho = lam S: those that are kept begin a busy period.
+
+    lam: frames [1/s].  service_s: S [s].  waiting: factorial moments of Q0 [-].  places: K [-].  Returns a loss [-] and
+    a share of Q0 [-].  Q0 is taken as gamma distributed; exact where it never reaches K.
+
+    >>> overflow(0.5, 1.0, (1.0, 0.0), 256.0)
+    (0.0, 1.0)
+
+    Source: balance of one cycle; AbramowitzStegun1964, 26.1.32.
+    """
+    mean = waiting[0]
+    variance = most(waiting[1] + mean - mean * mean, SMALLEST)
+    shape, scale = mean * mean / variance, variance / mean
+    certain = variance < NEGLIGIBLE * mean * mean
+    shape = choose(certain, 1.0, shape)
+    beyond = mean * (1 - gamma_cdf(shape + 1, places / scale)) - places * (1 - gamma_cdf(shape, places / scale))
+    lost = choose(certain, most(mean - places, 0.0), most(beyond, 0.0))
+    kept = (mean - lost) / most(1 - lam * service_s, LEAST_SPARE)
+    return lost / (lost + kept), 1 - lost / mean
 
 
 def alarm_share(lam: Number, service_s: Number, waiting: Number) -> Number:

@@ -148,7 +148,7 @@ def attempt(work: Work, named: Named, job: Job, place: str | None) -> bytes | En
         if place is None:
             return found
         Folder(Path(place)).put(job.first, found)
-    except Exception as error:
+    except Exception as error:  # whatever a chunk dies of is recorded, so that the other chunks go on
         return EngineError(worker, job.name, f"{type(error).__name__}: {error}")
     return None
 
