@@ -1,4 +1,4 @@
-// Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key ce6b2e43fa84bd04.
+// Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key 6091cca7d9442830.
 
 const { ceil, floor, sqrt } = Math;
 const maximum = (a, b) => (a >= b ? a : b);

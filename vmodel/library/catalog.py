@@ -5,6 +5,11 @@ from collections.abc import Mapping
 from vmodel.core.stage import Stage
 from vmodel.library import device, guest, host, transport, vsock
 
-STAGES: Mapping[str, Stage] = {
-    s.name: s for s in (*guest.STAGES, *transport.STAGES, *vsock.STAGES, *host.STAGES, *device.STAGES)
+ROOMS: Mapping[str, tuple[Stage, ...]] = {
+    "guest": guest.STAGES,
+    "transport": transport.STAGES,
+    "vsock": vsock.STAGES,
+    "host": host.STAGES,
+    "device": device.STAGES,
 }
+STAGES: Mapping[str, Stage] = {s.name: s for stages in ROOMS.values() for s in stages}

@@ -1,11 +1,14 @@
-"""Formulas -> text: a generated module for floats (math), one for arrays (NumPy), and a script for pages, all shipped.
+"""Formulas -> text: a generated module for each room of the library, and a script for pages, all shipped.
 
 The text is a function of the library alone, so nothing is compiled or cached at run time: paths, also those that a
-user writes, are made of stages that are here. `python -m vmodel.solve.compile` rewrites all three; a test compares.
+user writes, are made of stages that are here. `python -m vmodel.solve.compile` rewrites all; a test compares.
+Each module is a function of the five elementary functions that formulas use, so that floats (math) and arrays (NumPy)
+share one text.
 """
 
 import hashlib
 import json
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -14,29 +17,14 @@ from sympy.printing.jscode import JavascriptCodePrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from vmodel.core.stage import Stage, Traffic
-from vmodel.library.catalog import STAGES
+from vmodel.library.catalog import ROOMS, STAGES
 from vmodel.library.traffic import TRAFFIC
 
 PACKAGE = Path(__file__).resolve().parents[1]
-FORMAT = 1
+FORMAT = 2
 VSOCK_WORDS = ("vsock_packets", "vsock_fill", "vsock_large", "vsock_cold_bytes", "first_packet_bytes")
-HEADER = '"""Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key {key}."""\n'
-FLOATS = """
-from math import ceil, floor, sqrt
-
-
-def maximum(a, b):
-    return a if a >= b else b
-
-
-def minimum(a, b):
-    return a if a <= b else b
-
-"""
-ARRAYS = """
-from numpy import ceil, floor, maximum, minimum, sqrt
-
-"""
+HEADER = '"""Generated from the formulas of vmodel.library.{room} by vmodel.solve.compile; do not edit. Key {key}."""\n'
+FUNCTIONS = ("ceil", "floor", "maximum", "minimum", "sqrt")
 SCRIPT_HEADER = "// Generated from the formulas of vmodel.library by vmodel.solve.compile; do not edit. Key {key}.\n"
 SCRIPT = """
 const { ceil, floor, sqrt } = Math;
@@ -139,20 +127,31 @@ def _traffic_text(traffic: Traffic) -> str:
     return text
 
 
-def _tables(stages: Mapping[str, Stage]) -> str:
+def _stage_rows(stages: Iterable[Stage]) -> str:
     rows = []
-    for s in stages.values():
+    for s in stages:
         bus = f"{s.name}_bus" if s.bus_bytes != 0 else "None"
         rows.append(
             f"    {s.name!r}: ({s.name}, {s.name}_gradient, {bus}, {s.words!r}, {s.parameters!r}, {s.occupies!r},"
             f" {s.when!r}, {s.variability!r}, {s.cites!r}, {s.about!r}, {s.spins!r}),\n"
         )
-    traffic = "".join(
+    return "{\n" + "".join(rows) + "}\n"
+
+
+def _traffic_rows() -> str:
+    rows = (
         f"    {part!r}: (traffic_{part}, traffic_{part}_knobs, {names!r}, {_rests_on(t, names)!r}),\n"
         for t in TRAFFIC
         for part, names in _parts(t).items()
     )
-    return "STAGES = {\n" + "".join(rows) + "}\nTRAFFIC = {\n" + traffic + "}\n"
+    return "{\n" + "".join(rows) + "}\n"
+
+
+def _module(room: str, functions: str, rows: str) -> str:
+    """A module with one function, which defines the formulas of a room and gives their table."""
+    body = textwrap.indent(f"{functions}return {rows}", "    ")
+    key = hashlib.sha256(f"{FORMAT}{sympy.__version__}{body}".encode()).hexdigest()[:16]
+    return f"{HEADER.format(room=room, key=key)}\n\ndef formulas({', '.join(FUNCTIONS)}):\n{body}"
 
 
 def _script_stage(stage: Stage) -> str:
@@ -191,13 +190,15 @@ def _script(stages: Mapping[str, Stage]) -> str:
 
 
 def generate() -> dict[str, str]:
-    """Return file name -> text of the generated modules."""
-    body = "\n" + "".join(_stage_text(s) for s in STAGES.values()) + "".join(_traffic_text(t) for t in TRAFFIC)
-    body += _tables(STAGES)
-    key = hashlib.sha256(f"{FORMAT}{sympy.__version__}{body}".encode()).hexdigest()
-    head = HEADER.format(key=key[:16])
-    script = SCRIPT_HEADER.format(key=key[:16]) + SCRIPT + _script(STAGES)
-    return {"floats.py": head + FLOATS + body, "arrays.py": head + ARRAYS + body, "stages.js": script}
+    """Return file name -> text of the generated modules and of the script."""
+    found = {
+        f"{room}.py": _module(room, "".join(_stage_text(s) for s in stages), _stage_rows(stages))
+        for room, stages in ROOMS.items()
+    }
+    found["traffic.py"] = _module("traffic", "".join(_traffic_text(t) for t in TRAFFIC), _traffic_rows())
+    body = SCRIPT + _script(STAGES)
+    key = hashlib.sha256(f"{FORMAT}{sympy.__version__}{body}".encode()).hexdigest()[:16]
+    return {**found, "stages.js": SCRIPT_HEADER.format(key=key) + body}
 
 
 def write(folder: Path = PACKAGE / "compiled") -> None:

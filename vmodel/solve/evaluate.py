@@ -1,5 +1,6 @@
 """Stage formulas at work: words and parameters in, seconds per stage out; floats, arrays or duals."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -7,6 +8,8 @@ from typing import Any, NamedTuple
 
 from vmodel.core.path import Node
 from vmodel.solve.dual import Dual, is_float
+
+ROOMS = ("guest", "transport", "vsock", "host", "device")  # of the library, one generated module each
 
 
 class Row(NamedTuple):
@@ -25,10 +28,37 @@ class Row(NamedTuple):
     spins: bool
 
 
+class Formulas(NamedTuple):
+    """What is generated of the library: rows by stage, and the laws that count a message's packets and notices."""
+
+    STAGES: Mapping[str, tuple[Any, ...]]
+    TRAFFIC: Mapping[str, tuple[Any, ...]]
+
+
+def _larger(a: float, b: float) -> float:
+    return a if a >= b else b
+
+
+def _smaller(a: float, b: float) -> float:
+    return a if a <= b else b
+
+
+def elementary(arrays: bool) -> tuple[Callable[..., Any], ...]:
+    """Ceiling, floor, maximum, minimum and square root: of floats without NumPy, or of arrays."""
+    if not arrays:
+        return math.ceil, math.floor, _larger, _smaller, math.sqrt
+    import numpy  # only arrays ask for it
+
+    return numpy.ceil, numpy.floor, numpy.maximum, numpy.minimum, numpy.sqrt
+
+
 @cache
-def module(arrays: bool) -> Any:
+def module(arrays: bool) -> Formulas:
     """The generated formulas: on floats without NumPy, or on arrays."""
-    return import_module("vmodel.compiled.arrays" if arrays else "vmodel.compiled.floats")
+    functions = elementary(arrays)
+    rooms = [import_module(f"vmodel.compiled.{room}").formulas(*functions) for room in ROOMS]
+    stages = {name: row for room in rooms for name, row in room.items()}
+    return Formulas(STAGES=stages, TRAFFIC=import_module("vmodel.compiled.traffic").formulas(*functions))
 
 
 @cache
