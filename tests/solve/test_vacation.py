@@ -21,8 +21,9 @@ from vmodel.solve.vacation import (
     capped_wait,
     gamma_moments,
     gathered_wait,
-    thinned,
+    overflow,
     throttle_pause,
+    together,
     train_moments,
     wake_moments,
 )
@@ -112,8 +113,24 @@ def test_trains_wait_longer_for_an_alarm_than_single_frames_do():
     wake = gamma_moments(10.0, 0.0)
     alone = gathered_wait(0.5, NO_PAUSE, wake).time.mean_s
     trains = (8.0, 80.0, 900.0, 11_000.0)
+    assert together(trains, 10.0, 0.0) == trains and together(trains, 0.0, 1.0)[:2] == (1.0, 0.0)
+    assert together(trains, 10.0, 5.0)[1] <= together(trains, 10.0, 5.0)[0] * 2  # no more than fit into the alarm
     assert alone < gathered_wait(0.5, NO_PAUSE, wake, trains).time.mean_s < 10.0
-    assert gathered_wait(0.5, NO_PAUSE, wake, thinned(trains, 0.0)).time.mean_s < 10.0
+    assert gathered_wait(0.5, NO_PAUSE, wake, together(trains, 10.0, 5.0)).time.mean_s < 10.0
+
+
+def test_a_ring_loses_what_it_cannot_hold_while_nobody_serves():
+    """Monte Carlo over Q0 of a wake-up of 10 and a ring of 4: what comes after the fourth is lost."""
+    lam, rho, places = 0.6, 0.5, 4
+    came = 1 + np.random.default_rng(3).poisson(lam * 10.0, 400_000)
+    lost = np.maximum(came - places, 0).mean()
+    kept = (came.mean() - lost) / (1 - rho)
+    waiting = gathered_wait(lam, NO_PAUSE, gamma_moments(10.0, 0.0)).waiting
+    loss, share = overflow(lam, rho / lam, waiting, places)
+    assert loss == pytest.approx(lost / (lost + kept), rel=0.03) and share == pytest.approx(
+        1 - lost / came.mean(), rel=0.02
+    )
+    assert overflow(lam, rho / lam, waiting, 256) == (pytest.approx(0.0, abs=1e-12), pytest.approx(1.0))
 
 
 def test_frames_that_leave_in_a_row_are_those_of_a_busy_period():

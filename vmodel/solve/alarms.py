@@ -23,8 +23,8 @@ from vmodel.solve.vacation import (
     gamma_moments,
     gathered_wait,
     overflow,
-    thinned,
     throttle_pause,
+    together,
     train_moments,
     wake_moments,
 )
@@ -130,7 +130,7 @@ def told(
     held = 0.0 * rate if alarm.timer is None else timer_s
     due = wake_moments(rate, wakes, held)
     lasts = due[0] + held
-    trains = thinned(trains, lasts / most(lasts + trains[0] * spaced_s, SMALLEST))
+    trains = together(trains, lasts, spaced_s)
 
     def gathering(timer: Moderation | None, wake: Moments) -> Gathering:
         return _gathering(timer, rate, timer_s, service_s, service_scv, wake=wake, trains=trains)

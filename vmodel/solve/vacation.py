@@ -8,7 +8,7 @@ Arrivals are Poisson; every argument is a float or an array.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vmodel.solve.elementwise import Number, choose, exp, least, most, scalar
+from vmodel.solve.elementwise import Number, choose, exp, least, most, over, scalar
 from vmodel.solve.gamma_law import gamma_cdf
 from vmodel.solve.tails import StageTime, scaled
 
@@ -334,18 +334,26 @@ def train_moments(lam: Number, service_s: Number, scv: Number, waiting: tuple[Nu
     return mean, second, third, most(third * mean * (1 + 3 * bunched), 0.0)
 
 
-def thinned(trains: Moments, share: Number) -> Moments:
-    """Trains of which only the first frame and a share of the others come together.
+def together(trains: Moments, lasts_s: Number, spaced_s: Number) -> Moments:
+    """Of trains, the frames that come while an alarm lasts: the first, a share of the others, and no more than fit in.
 
-    n_k f^k, f = (1 + (n_1 - 1) share) / n_1.
+    f = (1 + (n_1 - 1) T / (T + n_1 s)) / n_1;  m_1 = n_1 f,  m_{k+1} = min(n_{k+1} f^{k+1}, m_k T / s).
 
-    >>> thinned((3.0, 6.0, 6.0, 0.0), 0.0)[0]
-    1.0
+    trains: factorial moments n_k of the frames that come in a row [-].  lasts_s: T [s].  spaced_s: s, how far apart
+    they come [s].  Returns factorial moments.  Exact for trains of one frame and for T without end.
 
-    Source: binomial thinning, Ross1996, section 2.5.
+    >>> together((3.0, 6.0, 6.0, 0.0), 0.0, 1.0)
+    (1.0, 0.0, 0.0, 0.0)
+
+    Source: binomial thinning, Ross1996, section 2.5; E[N (N-1)] <= E[N] max N.
     """
-    kept = (1 + (trains[0] - 1) * share) / trains[0]
-    return tuple(n * kept ** (k + 1) for k, n in enumerate(trains))
+    others = over(lasts_s, lasts_s + trains[0] * spaced_s)
+    kept = (1 + (trains[0] - 1) * least(others, 1.0)) / trains[0]
+    fit = over(lasts_s, spaced_s)
+    found: list[Number] = [trains[0] * kept]
+    for k in range(1, ORDERS):
+        found.append(least(trains[k] * kept ** (k + 1), found[-1] * fit))
+    return tuple(found)
 
 
 def overflow(lam: Number, service_s: Number, waiting: tuple[Number, Number], places: float) -> tuple[Number, Number]:
