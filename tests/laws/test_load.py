@@ -16,6 +16,8 @@ UNMODERATED = {"rx_usecs": 0, "pf_rx_usecs": 0, "device": "igbvf", "profile": "g
 BELOW = (1e-6, 1e-3, 0.05, 0.2, 0.5, 0.7)
 NEAR = (0.9, 0.97, 0.999)
 RING_LOSS = 0.01
+ROOMY = 2**20  # a short one loses during the interval of an interrupt, and has fewer intervals when it is never empty
+LONGER_TRAINS = 0.01  # a busier worker hands over longer trains, whose first frame wakes the next resource for all
 OVER = (1.001, 1.1, 1.5, 3, 100)
 NEGLIGIBLE = 1e-6
 EXACT = 1e-9
@@ -37,17 +39,23 @@ def busy_seconds(answer):
     return sum(share.seconds for share in answer.shares if share.when != "idle")
 
 
-def test_below_capacity_everything_offered_is_carried(path):
+def test_below_capacity_everything_offered_is_carried_by_a_ring_that_holds_what_comes_before_an_interrupt(path):
     for chosen, share in itertools.product(of_workload(path, "packets"), BELOW):
-        answer, capacity = loaded(path, chosen, share)
+        answer, capacity = loaded(path, chosen, share, ring_size=ROOMY)
         assert answer.messages_per_s == pytest.approx(share * capacity, rel=NEGLIGIBLE), label(answer)
         assert answer.loss <= NEGLIGIBLE and not answer.saturated, label(answer)
         assert "below capacity" in answer.regime, label(answer)
 
 
+def test_a_smaller_ring_never_loses_less(path):
+    for chosen, share in itertools.product(of_workload(path, "packets")[:2], (0.2, 0.7, 0.97)):
+        lost = [loaded(path, chosen, share, ring_size=places)[0].loss for places in (16, 64, 256, 4096, ROOMY)]
+        assert all(b <= a + EXACT for a, b in itertools.pairwise(lost)), (chosen, share, lost)
+
+
 def test_overload_carries_the_capacity_loses_the_rest_and_has_a_latency(path):
     for chosen, share in itertools.product(of_workload(path, "packets"), OVER):
-        answer, capacity = loaded(path, chosen, share)
+        answer, capacity = loaded(path, chosen, share, ring_size=ROOMY)
         assert answer.saturated and math.isfinite(answer.latency_s), label(answer)
         # just above its capacity a ring of finite length is still empty now and then
         assert capacity * (1 - RING_LOSS) <= answer.messages_per_s <= capacity * (1 + EXACT), label(answer)
@@ -55,15 +63,17 @@ def test_overload_carries_the_capacity_loses_the_rest_and_has_a_latency(path):
         assert 1 - RING_LOSS <= answer.busy[answer.bottleneck] <= 1 + EXACT, label(answer)
 
 
-def test_carried_rate_never_falls_with_offered_load(path):
+def test_carried_rate_never_falls_with_offered_load_where_the_ring_holds_an_interval(path):
     for chosen in of_workload(path, "packets"):
-        carried = [loaded(path, chosen, share)[0].messages_per_s for share in (*BELOW, *NEAR, 1.0, *OVER)]
+        carried = [
+            loaded(path, chosen, share, ring_size=ROOMY)[0].messages_per_s for share in (*BELOW, *NEAR, 1.0, *OVER)
+        ]
         assert all(b >= a * (1 - EXACT) for a, b in itertools.pairwise(carried)), chosen
 
 
-def test_loss_never_falls_with_offered_load(path):
+def test_loss_never_falls_with_offered_load_where_the_ring_holds_an_interval(path):
     for chosen in of_workload(path, "packets"):
-        losses = [loaded(path, chosen, share)[0].loss for share in (*BELOW, *NEAR, 1.0, *OVER)]
+        losses = [loaded(path, chosen, share, ring_size=ROOMY)[0].loss for share in (*BELOW, *NEAR, 1.0, *OVER)]
         assert all(b >= a - EXACT for a, b in itertools.pairwise(losses)), (chosen, losses)
 
 
@@ -81,7 +91,7 @@ def test_idle_wake_ups_fall_with_load_and_end_where_the_ring_is_full(path):
     for chosen in of_workload(path, "packets"):
         answers = [loaded(path, chosen, share, **UNMODERATED)[0] for share in (1e-6, 0.2, 0.7, 0.97, 1.5)]
         paid = [sum(s.seconds for s in answer.shares if s.when == "idle") for answer in answers]
-        assert all(b <= a * (1 + EXACT) for a, b in itertools.pairwise(paid)), chosen
+        assert all(b <= a * (1 + LONGER_TRAINS) for a, b in itertools.pairwise(paid)), (chosen, paid)
         if (
             answers[-1].bottleneck.startswith("guest vCPU") and chosen["direction"] == "to-vm"
         ):  # who is told is never idle
@@ -134,8 +144,8 @@ def test_capacity_is_the_reciprocal_of_the_largest_demand(path):
 
 def test_the_knee_is_continuous_in_the_carried_rate():
     for path in tables.path_names():
-        below, capacity = loaded(path, {"workload": "packets"}, 1 - 1e-6)
-        assert below.messages_per_s == pytest.approx(capacity, rel=0.05)
+        below, capacity = loaded(path, {"workload": "packets"}, 1 - 1e-6, ring_size=ROOMY)
+        assert below.messages_per_s == pytest.approx(capacity, rel=RING_LOSS)
 
 
 @pytest.mark.parametrize("settings", [{"arrival_scv": 0}, {"arrival_scv": 4}, {"burst": 16}], ids=str)

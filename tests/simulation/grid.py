@@ -15,8 +15,6 @@ KINDS = {
     "packets at 1.3": {"workload": "packets", "share": 1.3},
     "packets, max": {"workload": "packets"},
 }
-# Latencies that are off by more than can be called an approximation, and why; rates and losses hold there too.
-OFF: dict[tuple[str, str], str] = {}
 CASES = [(path, kind) for path in tables.path_names() for kind in KINDS]
 
 

@@ -170,13 +170,20 @@ def _queue(lam: Any, station: Station, ca: Any, worker: Worker | None, ring: int
     asked = least(lam, MOST_LOAD / s)
     answer, whole = timed_ring(asked, s, scv, ring)
     open_rate = least(lam, NEARLY / s)
-    ratio = over(two_moment_wait(open_rate, s, ca, cs), mg1_wait(open_rate, s, scv))
+    spent = (
+        s if worker is None else worker.each_s + worker.fixed_s / worker.batch
+    )  # a turn shared as it is at this load
+    below = least(open_rate, NEARLY / spent)
+    ratio = over(two_moment_wait(below, spent, ca, cs), mg1_wait(below, spent, scv))
     quiet = least(ratio, 1.0)
     residence = s
     if worker is not None:
         ratio = ratio * over(worker.wait_s, md1_wait(open_rate, s))
         residence = worker.fixed_s + worker.each_s
-    full = least(2 * answer.number / ring, 1.0)
+    varied = least(
+        least(ca + cs, 1.0) + most(asked * s - 1, 0.0) * ring, 1.0
+    )  # at capacity what is steady fills no ring
+    full = least(2 * answer.number / ring, 1.0) * varied
     ratio = ratio + (1 - ratio) * full
     quiet = quiet + (1 - quiet) * full
     fluid = most(1 - over(1.0 + 0.0 * asked, asked * s), 0.0)

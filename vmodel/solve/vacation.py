@@ -190,7 +190,7 @@ def throttle_pause(
     lam: frames [1/s].  service_s, scv: of the service [s, -].  timer_s: tau [s].  wake: moments of D [s^n].  trains:
     see `counted`.  Exact without service and wake-ups; Y is taken as gamma distributed.
 
-    >>> throttle_pause(1000.0, 0.0, 0.0, timer_s=1e-3, wake=(0.0,) * 4).time[0]
+    >>> round(throttle_pause(1000.0, 0.0, 0.0, timer_s=1e-3, wake=(0.0,) * 4).time[0], 12)
     0.001
 
     Source: renewal argument, Ross1996, section 3.4; busy period, Kleinrock1975, section 5.8.
