@@ -1,8 +1,8 @@
 """What the model is known to get wrong against simulation, by how much at most, and why.
 
-Stated are the largest errors seen over the grid of `tests/simulation/grid.py` with two seeds, rounded up, where they are small enough
-to be called an approximation, and also where they are not; docs/simulation.md shows all of them. Where nothing is said
-here a mean and a throughput hold within 2 %, percentiles within 5 %, a loss within 10 %.
+Stated are the largest errors seen over the grid of `tests/simulation/grid.py` with two seeds, rounded up, be they small
+enough to be called an approximation or not; docs/simulation.md shows all of them. Where nothing is said here a mean and
+a throughput hold within 2 %, percentiles within 5 %, a loss within 10 %.
 """
 
 from collections.abc import Callable, Mapping
@@ -105,7 +105,7 @@ def _overload_equally_slow(s: Scenario, net: Network, p: Prediction) -> bool:
 
 
 def _interval_fills_the_ring(s: Scenario, net: Network, p: Prediction) -> bool:
-    """Whether so many frames come in an interval of a timer, an adaptive one at its longest, that a ring may overflow."""
+    """Whether so many frames come in an interval, an adaptive one at its longest, that a ring may overflow."""
     intervals = [v.longest_s or v.timer_s for v in net.visits if v.moderated]
     rate = p.messages_per_s or 0.0
     return s.workload == "packets" and any(rate * interval > SHORT * net.places for interval in intervals)
