@@ -141,7 +141,8 @@ def told(
         timer_alone = gathering(alarm.timer, NONE).time.mean_s
         wake_alone = gathering(None, due).time.mean_s
         part = over(timer_alone, most(timer_alone + wake_alone, SMALLEST))
-    loss, kept = overflow(rate, service_s, found.waiting, places)
+    apart = most(spaced_s, SMALLEST)  # what one station hands over comes one by one
+    loss, kept = overflow(rate, service_s, found.waiting, places, 1 + lasts / apart)
     leaving = train_moments(rate, service_s, service_scv, found.waiting)
     alone = train_moments(rate, service_s, service_scv, SINGLES[:2])
     return Told(

@@ -5,6 +5,7 @@ station that never sleeps, plus an independent X whose moments are those of Q0 (
 Arrivals are Poisson; every argument is a float or an array.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -356,13 +357,17 @@ def together(trains: Moments, lasts_s: Number, spaced_s: Number) -> Moments:
     return tuple(found)
 
 
-def overflow(lam: Number, service_s: Number, waiting: tuple[Number, Number], places: float) -> tuple[Number, Number]:
+def overflow(
+    lam: Number, service_s: Number, waiting: tuple[Number, Number], places: float, most_waiting: Number = math.inf
+) -> tuple[Number, Number]:
     """What a ring of so many places loses while its resource is being told, and the part of Q0 that it keeps.
 
-    L = E[(Q0 - K)+];  loss = L / (L + (E[Q0] - L) / (1 - rho)), rho = lam S: those that are kept begin a busy period.
+    L = min(E[(Q0 - K)+], (M - K)+);  loss = L / (L + (E[Q0] - L) / (1 - rho)), rho = lam S: those that are kept begin a
+    busy period.
 
-    lam: frames [1/s].  service_s: S [s].  waiting: factorial moments of Q0 [-].  places: K [-].  Returns a loss [-] and
-    a share of Q0 [-].  Q0 is taken as gamma distributed; exact where it never reaches K.
+    lam: frames [1/s].  service_s: S [s].  waiting: factorial moments of Q0 [-].  places: K [-].  most_waiting: M, as
+    many as can come meanwhile [-].  Returns a loss [-] and a share of Q0 [-].  Q0 is taken as gamma distributed; exact
+    where it never reaches K.
 
     >>> overflow(0.5, 1.0, (1.0, 0.0), 256.0)
     (0.0, 1.0)
@@ -376,6 +381,7 @@ def overflow(lam: Number, service_s: Number, waiting: tuple[Number, Number], pla
     shape = choose(certain, 1.0, shape)
     beyond = mean * (1 - gamma_cdf(shape + 1, places / scale)) - places * (1 - gamma_cdf(shape, places / scale))
     lost = choose(certain, most(mean - places, 0.0), most(beyond, 0.0))
+    lost = least(lost, most(most_waiting - places, 0.0))
     kept = (mean - lost) / most(1 - lam * service_s, LEAST_SPARE)
     return lost / (lost + kept), 1 - lost / mean
 
