@@ -154,6 +154,23 @@ def closed(random, demands, delay, customers, rounds):
     return (rounds - rounds // 10) / (now - start)
 
 
+def processor_sharing(random, lam, service, scv, *, customers):
+    """Mean response of one server that all who are present share equally."""
+    arrivals = np.cumsum(random.exponential(1 / lam, customers)).tolist()
+    sizes = gamma_times(random, service, scv, customers).tolist()
+    served, now, active, total = 0.0, 0.0, [], 0.0  # served: work each present customer has got so far
+    for arrival, size in zip(arrivals, sizes, strict=True):
+        while active and now + (active[0][0] - served) * len(active) <= arrival:
+            now += (active[0][0] - served) * len(active)
+            served, came = heapq.heappop(active)
+            total += now - came
+        if active:
+            served += (arrival - now) / len(active)
+        now = arrival
+        heapq.heappush(active, (served + size, arrival))
+    return total / (customers - len(active))
+
+
 def exchange(producer, consumer, places, threshold, packets):
     """Time, kicks and interrupts per packet of two parties that wake each other; each is (work, notify, startup)."""
     (wp, np_, sp), (wc, nc, sc) = producer, consumer

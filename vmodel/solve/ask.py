@@ -12,7 +12,7 @@ from vmodel.solve.dual import is_float
 
 # knobs that change the law itself, so that each of their values is answered by itself
 SINGLE = ("in_flight", "imix", "rx_frames", "adaptive_rx", "ring_size", "burst", "dedicated_nic", "zero_copy_rx")
-BLOCK = 4096  # configurations at once: temporaries of 32 KiB are reused from cache and never mapped afresh
+BLOCK = 8192  # configurations at once: temporaries of 64 KiB are reused from cache and never mapped afresh
 
 
 def predict(path: str, **settings: Any) -> Prediction | dict[str, Any]:
@@ -54,7 +54,7 @@ def answer_arrays(asked: Scenario, columns: Callable[[Scenario], dict[str, Any]]
             part["size"] = numpy.broadcast_to(part.get("size", asked.knobs["size"]), places.shape)
             _blocks(out, replace(asked, knobs={**asked.knobs, **fixed}), part, (places, count), columns)
     else:
-        _blocks(out, asked, flat, (numpy.arange(count), count), columns)
+        _blocks(out, asked, flat, (None, count), columns)
     return {k: _shaped(v, shape) for k, v in out.items()}
 
 
@@ -65,12 +65,12 @@ def _blocks(
     target: tuple[Any, int],
     columns: Callable[[Scenario], dict[str, Any]],
 ) -> None:
-    """Answer columns of equal length in blocks, and put the answers at their places."""
+    """Answer columns of equal length in blocks, and put the answers at their places; None: one after the other."""
     places, count = target
-    for start in range(0, len(places), BLOCK):
+    for start in range(0, count if places is None else len(places), BLOCK):
         block = slice(start, start + BLOCK)
         found = columns(replace(asked, knobs={**asked.knobs, **{k: v[block] for k, v in part.items()}}))
-        _store(out, found, places[block], count)
+        _store(out, found, block if places is None else places[block], count)
 
 
 def _store(out: dict[str, Any], found: dict[str, Any], place: Any, count: int) -> None:

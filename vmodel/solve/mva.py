@@ -61,7 +61,7 @@ def exact_mva(demands_s: Sequence[Number], delay_s: Number, customers: int) -> C
 
     Source: Lazowska1984, section 6.4.1, algorithm 6.2; ReiserLavenberg1980.
     """
-    if not scalar(*demands_s, delay_s):
+    if not all(scalar(value) for value in (*demands_s, delay_s)):
         return _exact_arrays(demands_s, delay_s, customers)
     queue: list[Number] = [0.0 * demand for demand in demands_s]
     residence, throughput = queue, 0.0

@@ -15,6 +15,7 @@ EXACT_PLACES = 24  # up to here the chain is solved state by state
 BLEND = 0.01  # relative to 1 / places: half width around load one where two singularities coincide
 SMALL_EXPONENT = 0.05  # below it the series of 1 / (exp(-x) - 1) is used
 BISECTIONS = 60
+NARROWINGS, NEWTON_STEPS = 24, 4  # bisect until Newton's steps converge
 PERCENTILE_STEPS = 24
 AT_THE_POLE = 1e-15  # the root is the pole of A itself to all digits: loss vanishes
 SMALLEST_SCV = 1e-9  # below it a service is constant
@@ -132,19 +133,24 @@ def _decay(rho: Number, scv: Number) -> Number:
     spread = rho * scv
     bottom = log((1 + spread) / (rho * (1 + scv)))  # between the two roots
     curved = choose(scv > 0, scv, 1.0)
-    flat_end = 2 * (1 - rho) / (rho + rho * spread)
+    flat_end = least(2 * (1 - rho) / (rho + rho * spread), 2 - 2 * log(rho))  # rho (exp(t) - 1) > t at both
     pole = log1p(1 / choose(scv > 0, rho * curved, 1.0))
     above = choose(scv > 0, least(flat_end, pole), flat_end)
     below = choose(scv > 0, -log1p(spread) / curved, -rho)
     far = choose(rho < 1, above, below)
     near = bottom
-    for _ in range(BISECTIONS):
-        middle = (far + near) / 2
+    varied = scv > 0
+    counted = choose(varied, spread, 0.0)
+    for step in range(NARROWINGS + NEWTON_STEPS):  # ln A is convex: from beyond the root Newton's steps stay beyond
+        middle = (far + near) / 2 if step < NARROWINGS else far
         rise = expm1(middle)
-        grown = choose(scv > 0, rise, 0.0) * spread
-        gap = choose(scv > 0, -log1p(most(-grown, -1.0)) / curved, rho * rise) - middle
-        far, near = choose(gap > 0, middle, far), choose(gap > 0, near, middle)
-    return (far + near) / 2
+        gap = choose(varied, -log1p(most(-rise * counted, -1.0)) / curved, rho * rise) - middle
+        if step < NARROWINGS:
+            far, near = choose(gap > 0, middle, far), choose(gap > 0, near, middle)
+        else:
+            slide = gap / (rho * (1 + rise) / most(1 - counted * rise, AT_THE_POLE) - 1)
+            far = choose(gap < math.inf, far - slide, far)  # at the pole the root is the pole
+    return far
 
 
 def _two_singularities(rho: Number, scv: Number, places: Number) -> tuple[Number, Number]:
