@@ -1,0 +1,30 @@
+"""Every generated page of the site, by its address."""
+
+import re
+from pathlib import Path
+
+from docs.generate import api, catalogue, commands, evidence, files, places, ways
+
+HOME = Path(__file__).resolve().parents[2]
+
+
+def changelog() -> str:
+    """The changelog, which stands in the README."""
+    found = re.search(r"^## Changelog$\n(.*?)(?=^## |\Z)", (HOME / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    if found is None:
+        raise LookupError("README.md has no section `Changelog`")
+    raised = re.sub(r"^#(#+ )", r"\1", found[1], flags=re.MULTILINE)
+    return f"# Changelog\n{raised}"
+
+
+def benchmarks() -> str:
+    """The benchmarks, which stand beside their programs."""
+    return (HOME / "benchmarks" / "README.md").read_text("utf-8")
+
+
+def pages() -> dict[str, str]:
+    """Address -> Markdown of every page that is generated."""
+    out = {places.CHANGES: changelog(), places.BENCHMARKS: benchmarks()}
+    for part in (commands, ways, catalogue, evidence, api, files):
+        out |= part.pages()
+    return out
