@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n auto
 
-.PHONY: predict test quick clean
+.PHONY: predict test quick docs clean
 .DELETE_ON_ERROR:
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -24,6 +24,12 @@ test: $(VENV)/.installed-test
 quick: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow"
 
+# The site, with everything generated from code and catalogue; warnings and dead links are errors.
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m mkdocs build --strict
+	@echo "open build/site/index.html"
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find vmodel tests -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -40,3 +46,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $(VENV)/.installed $@
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@

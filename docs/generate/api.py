@@ -138,8 +138,10 @@ def api() -> str:
     return "\n".join(
         [
             "# Python API\n",
-            "`import vmodel` gives these names; all else may move. Everything inside is SI, and the unit is in the name: `_s` "
-            "seconds, `_bps` bits per second, `_pps` packets per second, `_per_s` per second. Names with `log_` are natural "
+            "`import vmodel` gives these names; all else may move. Everything inside is SI, and the unit is in the "
+            "name: `_s` "
+            "seconds, `_bps` bits per second, `_pps` packets per second, `_per_s` per second. Names with `log_` are "
+            "natural "
             "logarithms; an error of a logarithm is a relative error. Settings have the units of the "
             f"{link(places.API, 'knobs', places.KNOBS)}. What the user can mend is raised as a "
             f"{link(places.API, 'VmodelError', places.ERRORS)}.\n",
@@ -168,7 +170,8 @@ def error_page() -> str:
     return "\n".join(
         [
             "# Errors\n",
-            "`str()` of each is one line for every fault, fit to be shown to a person; the command line prints it and ends with exit "
+            "`str()` of each is one line for every fault, fit to be shown to a person; the command line prints it "
+            "and ends with exit "
             "code 2. A path without capacity or a fleet without room is no error but an answer with a reason.\n",
             table(("class", "means", "fields", "is also a"), rows),
         ]

@@ -16,6 +16,7 @@ from vmodel.solve.sheet import text_of
 
 MODULES = {"guest": guest, "transport": transport, "vsock": vsock, "host": host, "device": device}
 NORMAL_90 = 1.6448536269514722  # 95th percentile of the normal distribution
+SCALES = {-1: "clock", 0: "no", 1: "1 / clock"}
 WHEN = {
     "always": "always",
     "idle": "where the ends wait for each other",
@@ -39,7 +40,10 @@ def _stage(here: str, s: Stage) -> str:
     facts = [
         ("busy", s.occupies or "nobody: a delay"),
         ("paid", WHEN[s.when]),
-        ("variability", f"squared coefficient of variation {s.variability:g}" + ("; polls, never idle" if s.spins else "")),
+        (
+            "variability",
+            f"squared coefficient of variation {s.variability:g}" + ("; polls, never idle" if s.spins else ""),
+        ),
         ("memory bus", "" if s.bus_bytes == 0 else f"{formula(s.bus_bytes)} bytes"),
         ("costs", ", ".join(f"{places.costs(here, [p])} [{s.units[p] or '-'}]" for p in s.parameters)),
         ("sources", places.sources(here, s.cites)),
@@ -70,14 +74,17 @@ def words() -> str:
     rows = []
     for word, unit in KNOB_WORDS.items():
         name = knobs.get(word)
-        rows.append((marked(word), unit, places.knobs(places.WORDS, [name]) if name else "set by protocol, path or topology"))
+        rows.append(
+            (marked(word), unit, places.knobs(places.WORDS, [name]) if name else "set by protocol, path or topology")
+        )
     parts = [
         "# Words of the formulas\n",
         "A formula knows costs, and these words. A misspelt one is an error when the stage is declared.\n",
         "## From settings\n",
         table(("word", "unit", "setting"), rows),
         "\n## What a message becomes on its way\n",
-        "By workload: how many segments, packets and notifications, and how many bytes, for one message. The formulas follow.\n",
+        "By workload: how many segments, packets and notifications, and how many bytes, for one message. The "
+        "formulas follow.\n",
         table(("word", "unit"), [(marked(word), unit) for word, unit in TRAFFIC_WORDS.items()]),
     ]
     for law in traffic.TRAFFIC:
@@ -95,13 +102,18 @@ def knobs() -> str:
         default = "" if k.default is None else knob_text(name, float(k.default))
         limits = "on, off" if k.kind == "switch" else f"{k.least:g} to {k.most:g}"
         users = [s.name for s in STAGES.values() if k.word in s.words]
-        rows.append((marked(name), written, default, limits, k.unit, plain(k.about), places.stages(places.KNOBS, users)))
+        rows.append(
+            (marked(name), written, default, limits, k.unit, plain(k.about), places.stages(places.KNOBS, users))
+        )
     return "\n".join(
         [
             "# Knobs\n",
-            "Settings that a person can change. In Python, in `--config` files and in columns of observation files they have "
-            "the same names. A knob that does nothing on a path is no error: the answer says that it has no effect, and why. "
-            "The column of stages names those whose formula has the setting as a word; the others act through what a message "
+            "Settings that a person can change. In Python, in `--config` files and in columns of observation files "
+            "they have "
+            "the same names. A knob that does nothing on a path is no error: the answer says that it has no effect, "
+            "and why. "
+            "The column of stages names those whose formula has the setting as a word; the others act through what a "
+            "message "
             "becomes, or on waiting.\n",
             table(("knob", "written", "default", "range", "unit", "", "stages"), rows),
         ]
@@ -116,16 +128,19 @@ def costs() -> str:
         factor = math.exp(NORMAL_90 * p.log_sd)
         rows.append(
             (
-                marked(name), f"{p.median:.3g}", p.unit or "-", f"{factor:.2f}", {0: "no", 1: "1 / clock"}.get(p.clock, str(p.clock)),
+                marked(name), f"{p.median:.3g}", p.unit or "-", f"{factor:.2f}", SCALES[p.clock],
                 p.standing, plain(p.about), places.sources(places.COSTS, p.cites), places.stages(places.COSTS, users),
             )
         )  # fmt: skip
     return "\n".join(
         [
             "# Costs\n",
-            "Physical costs that no setting changes, and what is assumed of them on any machine before measuring: a log-normal "
-            f"law with this median at {tables.reference_clock_ghz():g} GHz. 90 % of its values lie within the *factor*, either way. "
-            "A profile replaces what was learned of one machine. `--set name=value` (SI units) overrides one for a question.\n",
+            "Physical costs that no setting changes, and what is assumed of them on any machine before measuring: a "
+            "log-normal "
+            f"law with this median at {tables.reference_clock_ghz():g} GHz. 90 % of its values lie within the "
+            "*factor*, either way. "
+            "A profile replaces what was learned of one machine. `--set name=value` (SI units) overrides one for a "
+            "question.\n",
             table(("cost", "median", "unit", "factor", "scales", "standing", "", "sources", "stages"), rows),
         ]
     )
@@ -136,7 +151,8 @@ def device_page() -> str:
     here = places.DEVICES
     parts = [
         "# NIC drivers\n",
-        "What a driver makes of `rx_usecs`, `rx_frames` and `adaptive_rx`. A *throttle* keeps a least distance between interrupts, "
+        "What a driver makes of `rx_usecs`, `rx_frames` and `adaptive_rx`. A *throttle* keeps a least distance "
+        "between interrupts, "
         "a *hold-off* counts from the first packet.\n",
     ]
     for d in devices().values():
@@ -144,7 +160,10 @@ def device_page() -> str:
         facts = [
             ("kind", d.kind),
             ("default", f"{d.default_rx_usecs:g} us"),
-            ("range", f"{d.min_rx_usecs:g} to {d.max_rx_usecs:g} us in steps of {d.step_us:g} us, rounded {d.rounding}"),
+            (
+                "range",
+                f"{d.min_rx_usecs:g} to {d.max_rx_usecs:g} us in steps of {d.step_us:g} us, rounded {d.rounding}",
+            ),
             ("values that are modes", modes),
             ("rx-frames", f"up to {d.max_frames}" if d.frames else "not honoured"),
             ("adaptive", plain(d.adaptive_mechanism)),
@@ -156,7 +175,6 @@ def device_page() -> str:
         parts.append(f"## `{d.name}` {{ #{d.name.lower()} }}\n\n{plain(d.title)}\n")
         parts.append(table(("", ""), [row for row in facts if row[1]]))
     return "\n".join(parts)
-
 
 
 def pages() -> dict[str, str]:

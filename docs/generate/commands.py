@@ -9,7 +9,10 @@ from vmodel.cli.main import COMMANDS, cli
 EXIT_CODES = (
     ("0", "done"),
     ("1", "the answer is no: infeasible, saturated, not identified, a finding at error level"),
-    ("2", "bad input: one line on standard error for each fault, with file, key, value, what was expected, nearest name"),
+    (
+        "2",
+        "bad input: one line on standard error for each fault, with file, key, value, what was expected, nearest name",
+    ),
     ("130", "interrupted"),
 )
 
@@ -79,11 +82,14 @@ def _help(text: str) -> str:
 def index() -> str:
     """All commands, and what they share."""
     here = places.COMMANDS
-    rows = [(link(here, f"`vmodel {name}`", places.command_page(name)), plain(row[2])) for name, row in COMMANDS.items()]
+    rows = [
+        (link(here, f"`vmodel {name}`", places.command_page(name)), plain(row[2])) for name, row in COMMANDS.items()
+    ]
     return "\n".join(
         [
             "# Commands\n",
-            "Every command prints units with its numbers; `--json` prints the record, `-o` writes a file by its ending.\n",
+            "Every command prints units with its numbers; `--json` prints the record, `-o` writes a file by its "
+            "ending.\n",
             table(("command", "answers"), rows),
             "\n## Exit codes\n",
             table(("code", "means"), EXIT_CODES),

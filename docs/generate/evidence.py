@@ -40,7 +40,10 @@ def profile_page(machine: Profile) -> str:
     facts = [
         ("clock", f"{machine.clock_ghz:g} GHz"),
         *((plain(k.replace("_", " ")), _told(v)) for k, v in machine.machine.items() if k != "path_defaults"),
-        ("drivers", ", ".join(f"{role}: {link(here, code(d), places.DEVICES, d)}" for role, d in machine.drivers.items())),
+        (
+            "drivers",
+            ", ".join(f"{role}: {link(here, code(d), places.DEVICES, d)}" for role, d in machine.drivers.items()),
+        ),
         ("settings", _settings(dict(machine.defaults))),
         *((f"settings on {plain(path)}", _settings(dict(found))) for path, found in per_path.items()),
         ("sources", places.sources(here, machine.sources)),
@@ -63,10 +66,14 @@ def profile_page(machine: Profile) -> str:
         parts.append(f"{plain(machine.note)}\n")
     parts.append(table(("", ""), [row for row in facts if row[1]]))
     parts.append("\n## Compared with measurements of\n")
-    parts.append(table(heads, seen) if seen else "Nothing: this profile says what is known of a machine that nobody measured.\n")
+    parts.append(
+        table(heads, seen) if seen else "Nothing: this profile says what is known of a machine that nobody measured.\n"
+    )
     parts.append("\n## Costs\n")
     if values:
-        told = "Those that measurements told something of; 90 % lie within the *factor*, either way. All others are the "
+        told = (
+            "Those that measurements told something of; 90 % lie within the *factor*, either way. All others are the "
+        )
         parts.append(f"{told}{link(here, 'priors', places.COSTS)} at this clock.\n")
         parts.append(table(("cost", "value", "unit", "factor", "standing", "sources"), values))
     else:
@@ -87,7 +94,8 @@ def profile_index() -> str:
     return "\n".join(
         [
             "# Profiles\n",
-            "A profile holds the costs of one machine and its software, each with value, error, standing and source. It is the "
+            "A profile holds the costs of one machine and its software, each with value, error, standing and source. "
+            "It is the "
             "conclusion of a fit, written by the program; a test fits again and compares.\n",
             table(("profile", "machine", "GHz", "costs learned", "compared on"), rows),
             "\nOf your own machine: see [calibrate your own host](../../how-to/calibrate.md).\n",
@@ -100,7 +108,8 @@ def studies() -> str:
     here = places.STUDIES
     parts = [
         "# Studies\n",
-        "The evidence, one folder in `calibration/` for each publication. How good the predictions of each are stands on the page "
+        "The evidence, one folder in `calibration/` for each publication. How good the predictions of each are "
+        "stands on the page "
         "of the [accuracy](../accuracy.md); how to add one, in [add a study](../how-to/add-a-study.md).\n",
     ]
     for folder in study_folders(CALIBRATION):
@@ -157,7 +166,8 @@ def sources() -> str:
     return "\n".join(
         [
             "# Sources\n",
-            "Where the numbers and the laws come from. `vmodel cite` prints those of one answer, `--bibtex` for a paper.\n",
+            "Where the numbers and the laws come from. `vmodel cite` prints those of one answer, `--bibtex` for a "
+            "paper.\n",
             table(("key", "publication", "what rests on it"), rows),
         ]
     )

@@ -65,7 +65,9 @@ def _columns() -> str:
 def schemas() -> dict[str, dict[str, Any]]:
     """Name in the package -> every JSON Schema that is shipped."""
     root = Path(str(resources("vmodel")))
-    return {str(p.relative_to(root.parent)): json.loads(p.read_text("utf-8")) for p in sorted(root.rglob("*.schema.json"))}
+    return {
+        str(p.relative_to(root.parent)): json.loads(p.read_text("utf-8")) for p in sorted(root.rglob("*.schema.json"))
+    }
 
 
 def _kind(body: dict[str, Any]) -> str:
@@ -85,7 +87,10 @@ def _kind(body: dict[str, Any]) -> str:
     limits = [
         f"{word} {body[key]:g}"
         for key, word in (
-            ("minimum", "at least"), ("exclusiveMinimum", "above"), ("maximum", "at most"), ("exclusiveMaximum", "below"),
+            ("minimum", "at least"),
+            ("exclusiveMinimum", "above"),
+            ("maximum", "at most"),
+            ("exclusiveMaximum", "below"),
         )
         if isinstance(body.get(key), (int, float))
     ]  # fmt: skip
@@ -99,7 +104,15 @@ def _schema_rows(body: dict[str, Any]) -> list[tuple[str, ...]]:
         needed = "yes" if name in body.get("required", ()) else ""
         default = json.dumps(field["default"]) if field.get("default") not in (None, [], {}, "") else ""
         default = default if not default.startswith("{") else ""
-        rows.append((code(name), plain(_kind(field)), needed, code(default) if default else "", plain(field.get("description", ""))))
+        rows.append(
+            (
+                code(name),
+                plain(_kind(field)),
+                needed,
+                code(default) if default else "",
+                plain(field.get("description", "")),
+            )
+        )
     return rows
 
 
@@ -112,7 +125,10 @@ def _schema(name: str, body: dict[str, Any]) -> str:
         parts.append(table(heads, _schema_rows(body)))
     for kind, inner in body.get("$defs", {}).items():
         if inner.get("properties"):
-            parts.append(f"\n### {kind} of {plain(body.get('title', Path(name).name))}\n\n{plain(inner.get('description', ''))}\n")
+            parts.append(
+                f"\n### {kind} of "
+                f"{plain(body.get('title', Path(name).name))}\n\n{plain(inner.get('description', ''))}\n"
+            )
             parts.append(table(heads, _schema_rows(inner)))
     return "\n".join(parts)
 
@@ -124,10 +140,12 @@ def file_page() -> str:
     return "\n".join(
         [
             "# Files\n",
-            "All faults of a file are told at once, each with its place, what was expected and the nearest name. Nothing in a file is "
+            "All faults of a file are told at once, each with its place, what was expected and the nearest name. "
+            "Nothing in a file is "
             "ever executed.\n",
             "## Observations (CSV)\n",
-            "What `fit`, `validate`, `diagnose` and `suggest --after` read, and `ingest -o` and `measure` write. One measured figure a "
+            "What `fit`, `validate`, `diagnose` and `suggest --after` read, and `ingest -o` and `measure` write. One "
+            "measured figure a "
             "row. An empty cell is unknown, which is not zero; an unknown column is an error.\n",
             _columns(),
             f"\n`metric` is one of {codes(METRICS)}; topologies are {codes(tables.TOPOLOGIES)}. Any "
@@ -139,7 +157,8 @@ def file_page() -> str:
             "One end of a path made of stages that there are: `vmodel predict --path mine.toml`.\n",
             table(simple, [(code(k), plain(v)) for k, v in PATH_KEYS.items()]),
             "\n## Question (TOML)\n",
-            f"`--config` takes the long options of {link(here, 'predict', places.command_page('predict'))} and the names of "
+            f"`--config` takes the long options of {link(here, 'predict', places.command_page('predict'))} and the "
+            "names of "
             f"{link(here, 'knobs', places.KNOBS)} and {link(here, 'costs', places.COSTS)} as keys. Flags go first.\n",
             *(_schema(name, body) for name, body in schemas().items()),
             "\n## Outputs of tools\n",

@@ -59,13 +59,17 @@ def _validity(here: str, path: str) -> str:
     found = validity(path)
     if not found:
         return (
-            "No shipped profile was compared with measurements of this path. Its costs are those that its stages share with "
+            "No shipped profile was compared with measurements of this path. Its costs are those that its stages "
+            "share with "
             "other paths, or priors; intervals are wide, and each answer says so.\n"
         )
     heads = ("profile", "workload", "rows", "topologies", "directions", "message", "model error")
     rows = table(heads, [validity_row(here, machine, path, workload) for machine, workload in found])
-    told = "*Model error*: standard deviation of the logarithm of what the costs alone leave unexplained. Outside of these "
-    return f"{rows}\n{told}topologies, directions and sizes an answer is an extrapolation: a warning, and a wider interval.\n"
+    told = (
+        "*Model error*: standard deviation of the logarithm of what the costs alone leave unexplained. Outside of "
+        "these topologies, directions and sizes an answer is an extrapolation: a warning, and a wider interval."
+    )
+    return f"{rows}\n{told}\n"
 
 
 def chains(path: str) -> dict[str, tuple[Chain, Chain]]:
@@ -101,7 +105,9 @@ def _closed_forms(path: str) -> str:
             continue
         form = closed_form(solver.predict(asked))
         lines = [f"{q.name} = {q.text}" for q in form.equations if not q.name.startswith("t_")]
-        parts.append(f"**{asked.workload}**, {asked.topology}, on {asked.profile.name}: `{form.answer}` [{form.unit}]\n")
+        parts.append(
+            f"**{asked.workload}**, {asked.topology}, on {asked.profile.name}: `{form.answer}` [{form.unit}]\n"
+        )
         parts.append(block("\n".join(lines)))
     return "\n".join(parts)
 
@@ -123,8 +129,10 @@ def path_page(name: str) -> str:
             "\n## The way of a message\n",
             _ways(here, found),
             "\n## Formula sheet\n",
-            f"Words are explained on the page of {link(here, 'words', places.WORDS)}, costs (ending in `_s`, `_bytes_s`) on that of "
-            f"{link(here, 'costs', places.COSTS)}. A stage that is paid *idle* is paid where an end waits for the other, "
+            f"Words are explained on the page of {link(here, 'words', places.WORDS)}, costs (ending in `_s`, "
+            "`_bytes_s`) on that of "
+            f"{link(here, 'costs', places.COSTS)}. A stage that is paid *idle* is paid where an end waits for the "
+            "other, "
             "*blocked* for the share of the time that a sender waits for credit.\n",
             _sheet(here, used),
             "\n## Closed form\n",
@@ -150,7 +158,8 @@ def index() -> str:
     return "\n".join(
         [
             "# Paths\n",
-            "Each goes both ways, with round trips (`rr`), bulk (`stream`) and frames (`packets`). *Rows*: measured figures "
+            "Each goes both ways, with round trips (`rr`), bulk (`stream`) and frames (`packets`). *Rows*: measured "
+            "figures "
             "that shipped profiles were compared with.\n",
             table(("path", "what it is", "topologies", "rows", "compared on"), rows),
             "\nA path of your own is a file: see [add a path](../../how-to/add-a-path.md).\n",

@@ -10,7 +10,9 @@ HOME = Path(__file__).resolve().parents[2]
 
 def changelog() -> str:
     """The changelog, which stands in the README."""
-    found = re.search(r"^## Changelog$\n(.*?)(?=^## |\Z)", (HOME / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    found = re.search(
+        r"^## Changelog$\n(.*?)(?=^## |\Z)", (HOME / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
     if found is None:
         raise LookupError("README.md has no section `Changelog`")
     raised = re.sub(r"^#(#+ )", r"\1", found[1], flags=re.MULTILINE)

@@ -33,18 +33,21 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """Parameter values of one machine and its software."""
+    """Parameter values of one machine and its software.
+
+    A cost that is not among `values` has its prior, taken over by the clock. Covariance is of natural logarithms.
+    """
 
     name: str
     title: str
     clock_ghz: float
-    machine: Mapping[str, Any]
-    drivers: Mapping[str, str]
-    defaults: Mapping[str, Any]
-    values: Mapping[str, Value]
-    correlated: tuple[str, ...]
-    covariance: tuple[tuple[float, ...], ...]
-    seen: Mapping[str, Seen]
+    machine: Mapping[str, Any]  # what is known of it; core_watts and path_defaults are read
+    drivers: Mapping[str, str]  # NIC driver by role: vf, pf
+    defaults: Mapping[str, Any]  # settings that it has unless asked otherwise
+    values: Mapping[str, Value]  # costs that were learned: value [SI], error, standing, sources
+    correlated: tuple[str, ...]  # the costs of the covariance, in its order
+    covariance: tuple[tuple[float, ...], ...]  # lower triangle, of the logarithms [-]
+    seen: Mapping[str, Seen]  # "path/workload" -> what it was compared with, and how far off the model was
     sources: tuple[str, ...]
     note: str = ""
 
@@ -66,13 +69,13 @@ class Scenario:
     topology: str
     workload: str
     direction: str
-    knobs: Mapping[str, Any]
-    chosen: tuple[str, ...]
+    knobs: Mapping[str, Any]  # every setting in its own unit; None: the driver's or the law's own default
+    chosen: tuple[str, ...]  # the settings that were asked for
     load: Load
     profile: Profile
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)  # costs that were given [SI], over the profile's
     device: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was filled in, and why
     origins: Mapping[str, str] = field(default_factory=dict)  # setting -> file or flag that gave it
 
 
@@ -119,46 +122,50 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Prediction:
-    """What the model says about one scenario; SI units, None where a value does not apply."""
+    """What the model says about one scenario; SI units, None where a value does not apply.
+
+    Latency is a round trip for `rr`, one way else. Intervals are of the mean, 90 %, from the errors of the costs, from
+    what the model was off by on the same path, and from extrapolation.
+    """
 
     scenario: Scenario
     latency_s: float | None
-    percentiles_s: Mapping[float, float]
+    percentiles_s: Mapping[float, float]  # share of single messages -> latency they keep below
     latency_interval_s: Interval | None
-    lower_bound_s: float | None
-    throughput_bps: float
+    lower_bound_s: float | None  # work and transit alone: no queue, wake-up or timer
+    throughput_bps: float  # payload
     throughput_interval_bps: Interval
-    throughput_bound_bps: float
+    throughput_bound_bps: float  # the slowest resource alone
     rate_pps: float
     rate_interval_pps: Interval
     transactions_per_s: float | None
     transactions_interval_per_s: Interval | None
     messages_per_s: float
     interrupts_per_s: float
-    loss: float
-    busy: Mapping[str, float]
-    demands_s: Mapping[str, float]
-    cpu_host: float
-    cpu_guest: float
-    bus_bytes_s: float
+    loss: float  # share of the offered frames [-]
+    busy: Mapping[str, float]  # resource -> share of the time [-]
+    demands_s: Mapping[str, float]  # resource -> work of one message
+    cpu_host: float  # busy cores of hosts [cores]
+    cpu_guest: float  # busy vCPUs [cores]
+    bus_bytes_s: float  # moved over the memory bus
     bottleneck: str
-    slack: float
+    slack: float  # what the bottleneck has to spare [-]
     saturated: bool
-    shares: tuple[StageShare, ...]
+    shares: tuple[StageShare, ...]  # the breakdown: seconds of each stage; sums to the mean
     regime: str
-    standing: str
-    log_sd: float
-    elasticities: Mapping[str, float]
+    standing: str  # of the weakest cost that matters
+    log_sd: float  # of the latency (rr) or the rate; of its natural logarithm
+    elasticities: Mapping[str, float]  # cost -> per cent of the answer for one per cent of it [-]
     warnings: tuple[str, ...]
-    sources: tuple[str, ...]
+    sources: tuple[str, ...]  # keys; see `bibliography`
     percentile_method: str = ""
     kicks_per_s: float | None = None
-    batch_taken: float | None = None
-    ring_mean: float | None = None
-    ring_full: float | None = None
-    ring_percentiles: Mapping[float, float] = field(default_factory=dict)
+    batch_taken: float | None = None  # frames that a worker finds at once [-]
+    ring_mean: float | None = None  # frames at the bottleneck, the one in service included [-]
+    ring_full: float | None = None  # share of frames that find it full [-]
+    ring_percentiles: Mapping[float, float] = field(default_factory=dict)  # share -> frames [-]
     core_watts: float | None = None  # of a busy core, where the profile knows it
-    cores_per_gbps: float | None = None
+    cores_per_gbps: float | None = None  # host and guest together
     cores_per_mpps: float | None = None
 
     @property
@@ -175,7 +182,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One measured number with everything that is known about how it was obtained; empty fields are unknown."""
+    """One measured number with everything that is known about how it was obtained; empty fields are unknown.
+
+    The unit of `value` and `sd` is in the name of the metric: `latency_us` (of `rr` a round trip), `rate_pps`,
+    `transactions_per_s`, `throughput_mbps`, `cpu_cores`.
+    """
 
     id: str
     path: str
@@ -183,13 +194,13 @@ class Observation:
     topology: str
     workload: str
     direction: str
-    metric: str
-    value: float
-    sd: float | None
-    knobs: Mapping[str, Any]
-    session: str
-    series: str
+    metric: str  # what was measured, and its unit
+    value: float  # [unit of the metric]
+    sd: float | None  # standard deviation [unit of the metric]
+    knobs: Mapping[str, Any]  # settings that are known, each in its own unit
+    session: str  # rows taken together
+    series: str  # rows that vary one thing
     profile: str
     source: str
-    excluded: str
+    excluded: str  # why the row is not compared; empty if it is
     note: str

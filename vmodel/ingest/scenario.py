@@ -121,7 +121,12 @@ def combine(parts: Sequence[Part]) -> Combined:
 
 
 def settings_from(files: Sequence[str], pick: tuple[str, ...] = ()) -> Combined:
-    """Settings of one scenario from files; `.settings` are keywords of `predict`, `.origins` and `.notes` say why."""
+    """Settings of one scenario from outputs of configuration tools, of which several may tell the same.
+
+    `.settings` are keywords of `predict`, each in the unit of its knob; `.origins` name file and key of each; `.notes`
+    say what contradicted.  pick: names of devices for files that hold several.
+    Raises ConfigError with every fault of all files: one without a result, or settings that cannot go together.
+    """
     return combine(read_files(files, pick))
 
 
