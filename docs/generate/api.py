@@ -6,7 +6,7 @@ import inspect
 import re
 import textwrap
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import vmodel
 from docs.generate import places
@@ -106,13 +106,24 @@ def _type(kind: object) -> str:
     return re.sub(r"\b(?:\w+\.)+(?=\w)", "", text).replace("'", "")
 
 
-def prose(text: str) -> str:
-    """A docstring as Markdown: its code marks are kept, all else is taken as it is."""
+def prose(text: str, arguments: Iterable[str] = ()) -> str:
+    """A docstring as Markdown: code marks are kept, arguments become a list, returns and raises paragraphs."""
+    name = "|".join(map(re.escape, arguments))
+    argument = re.compile(rf"(?:^|\s)((?:{name})(?:(?: and | or |, )(?:{name}))*): ") if name else None
     paragraphs = []
     for paragraph in text.split("\n\n"):
-        pieces = re.split(r"(`[^`]+`)", " ".join(paragraph.split()))
-        paragraphs.append("".join(p if p.startswith("`") else plain(p) for p in pieces))
+        one = " ".join(paragraph.split())
+        if argument:
+            one = argument.sub(lambda m: f"\n- `{m[1]}`: ", one)
+        one = re.sub(r"\s(?=(?:Returns|Raises) )", "\n\n", one)
+        pieces = re.split(r"(`[^`]+`|\n- |\n\n)", one)
+        paragraphs.append("".join(p if p[:1] in "`\n" else plain_ends(p) for p in pieces))
     return "\n\n".join(paragraphs) + "\n"
+
+
+def plain_ends(text: str) -> str:
+    """Plain text that keeps a space at either end."""
+    return f"{' ' * text.startswith(' ')}{plain(text)}{' ' * (text.endswith(' ') and bool(text.strip()))}"
 
 
 def entry(name: str) -> str:
@@ -121,13 +132,15 @@ def entry(name: str) -> str:
     parts = [f"### `{name}` {{ #{'class-' if inspect.isclass(thing) else ''}{name.lower()} }}\n"]
     if not inspect.isclass(thing):
         parts.append(block(signature(name), "python"))
-    parts.append(prose(inspect.getdoc(thing) or ""))
+    arguments = () if inspect.isclass(thing) else inspect.signature(thing).parameters
+    parts.append(prose(inspect.getdoc(thing) or "", arguments))
     if dataclasses.is_dataclass(thing):
         rows = [(code(n), code(kind), unit, prose(told).strip()) for n, kind, unit, told in fields(thing)]
         parts.append(table(("field", "type", "unit", ""), rows))
     if name in BACKGROUND:
         page = BACKGROUND[name]
-        parts.append(f"\nBackground: {link(places.API, page.removesuffix('.md').removesuffix('/index'), page)}.\n")
+        told = page.removesuffix(".md").removesuffix("/index").removeprefix("reference/")
+        parts.append(f"\nBackground: {link(places.API, told, page)}.\n")
     return "\n".join(parts)
 
 
@@ -139,11 +152,9 @@ def api() -> str:
         [
             "# Python API\n",
             "`import vmodel` gives these names; all else may move. Everything inside is SI, and the unit is in the "
-            "name: `_s` "
-            "seconds, `_bps` bits per second, `_pps` packets per second, `_per_s` per second. Names with `log_` are "
-            "natural "
-            "logarithms; an error of a logarithm is a relative error. Settings have the units of the "
-            f"{link(places.API, 'knobs', places.KNOBS)}. What the user can mend is raised as a "
+            "name: `_s` seconds, `_bps` bits per second, `_pps` packets per second, `_per_s` per second. Names "
+            "with `log_` are natural logarithms; an error of a logarithm is a relative error. Settings have the "
+            f"units of the {link(places.API, 'knobs', places.KNOBS)}. What the user can mend is raised as a "
             f"{link(places.API, 'VmodelError', places.ERRORS)}.\n",
             "## Functions\n",
             *(entry(name) for name in functions),
@@ -171,8 +182,8 @@ def error_page() -> str:
         [
             "# Errors\n",
             "`str()` of each is one line for every fault, fit to be shown to a person; the command line prints it "
-            "and ends with exit "
-            "code 2. A path without capacity or a fleet without room is no error but an answer with a reason.\n",
+            "and ends with exit code 2. A path without capacity or a fleet without room is no error but an answer "
+            "with a reason.\n",
             table(("class", "means", "fields", "is also a"), rows),
         ]
     )

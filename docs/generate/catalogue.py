@@ -4,7 +4,7 @@ import inspect
 import math
 
 from docs.generate import places
-from docs.generate.markup import code, formula, marked, plain, table
+from docs.generate.markup import code, formula, link, marked, plain, table
 from vmodel.cli.options import FLAGS
 from vmodel.core.stage import Stage
 from vmodel.core.symbols import KNOB_WORDS, TRAFFIC_WORDS
@@ -16,6 +16,7 @@ from vmodel.solve.sheet import text_of
 
 MODULES = {"guest": guest, "transport": transport, "vsock": vsock, "host": host, "device": device}
 NORMAL_90 = 1.6448536269514722  # 95th percentile of the normal distribution
+CUT = "cut"
 SCALES = {-1: "clock", 0: "no", 1: "1 / clock"}
 WHEN = {
     "always": "always",
@@ -82,7 +83,7 @@ def words() -> str:
         "A formula knows costs, and these words. A misspelt one is an error when the stage is declared.\n",
         "## From settings\n",
         table(("word", "unit", "setting"), rows),
-        "\n## What a message becomes on its way\n",
+        f"\n## What a message becomes on its way {{ #{CUT} }}\n",
         "By workload: how many segments, packets and notifications, and how many bytes, for one message. The "
         "formulas follow.\n",
         table(("word", "unit"), [(marked(word), unit) for word, unit in TRAFFIC_WORDS.items()]),
@@ -96,26 +97,23 @@ def words() -> str:
 
 def knobs() -> str:
     """Every setting."""
-    rows = []
+    rows, cutting = [], {word for law in traffic.TRAFFIC for word in law.knobs}
     for name, k in tables.knobs().items():
         written = code(FLAGS[name]) if name in FLAGS else code(f"--set {name}=")
         default = "" if k.default is None else knob_text(name, float(k.default))
-        limits = "on, off" if k.kind == "switch" else f"{k.least:g} to {k.most:g}"
-        users = [s.name for s in STAGES.values() if k.word in s.words]
-        rows.append(
-            (marked(name), written, default, limits, k.unit, plain(k.about), places.stages(places.KNOBS, users))
-        )
+        limits = "on, off" if k.kind == "switch" else f"{k.least:.10g} to {k.most:.10g}"
+        used = places.stages(places.KNOBS, [s.name for s in STAGES.values() if k.word in s.words])
+        cuts = link(places.KNOBS, "cut of a message", places.WORDS, CUT) if k.word in cutting else ""
+        acts = ", ".join(part for part in (cuts, used) if part)
+        rows.append((marked(name), written, default, limits, k.unit, plain(k.about), acts))
     return "\n".join(
         [
             "# Knobs\n",
             "Settings that a person can change. In Python, in `--config` files and in columns of observation files "
-            "they have "
-            "the same names. A knob that does nothing on a path is no error: the answer says that it has no effect, "
-            "and why. "
-            "The column of stages names those whose formula has the setting as a word; the others act through what a "
-            "message "
-            "becomes, or on waiting.\n",
-            table(("knob", "written", "default", "range", "unit", "", "stages"), rows),
+            "they have the same names. A knob that does nothing on a path is no error: the answer says that it has "
+            "no effect, and why. The last column names the stages whose formula has the setting as a word, and the "
+            "cut of a message into segments and packets; where it is empty, the setting acts on waiting.\n",
+            table(("knob", "written", "default", "range", "unit", "", "acts on"), rows),
         ]
     )
 
@@ -135,12 +133,10 @@ def costs() -> str:
     return "\n".join(
         [
             "# Costs\n",
-            "Physical costs that no setting changes, and what is assumed of them on any machine before measuring: a "
-            "log-normal "
-            f"law with this median at {tables.reference_clock_ghz():g} GHz. 90 % of its values lie within the "
-            "*factor*, either way. "
-            "A profile replaces what was learned of one machine. `--set name=value` (SI units) overrides one for a "
-            "question.\n",
+            "Physical costs that no setting changes, and what is assumed of them on any machine before measuring: "
+            f"a log-normal law with this median at {tables.reference_clock_ghz():g} GHz. 90 % of its values lie "
+            "within the *factor*, either way. A profile replaces what was learned of one machine. `--set "
+            "name=value` (SI units) overrides one for a question.\n",
             table(("cost", "median", "unit", "factor", "scales", "standing", "", "sources", "stages"), rows),
         ]
     )
@@ -152,8 +148,7 @@ def device_page() -> str:
     parts = [
         "# NIC drivers\n",
         "What a driver makes of `rx_usecs`, `rx_frames` and `adaptive_rx`. A *throttle* keeps a least distance "
-        "between interrupts, "
-        "a *hold-off* counts from the first packet.\n",
+        "between interrupts, a *hold-off* counts from the first packet.\n",
     ]
     for d in devices().values():
         modes = ", ".join(f"{m.rx_usecs:g}: {m.mode}" for m in d.special)

@@ -64,8 +64,8 @@ def command_page(name: str) -> str:
     parts += ["## Options\n", table(("option", "takes", "default", ""), map(_row, options))]
     here = places.command_page(name)
     parts.append(
-        f"\nExit codes: {link(here, 'all commands', places.COMMANDS)}. "
-        f"Settings without an option of their own: {link(here, 'knobs', places.KNOBS)}.\n"
+        f"\nExit codes: {link(here, 'all commands', places.COMMANDS)}. Settings without an option of their own: "
+        f"{link(here, 'knobs', places.KNOBS)}.\n"
     )
     return "\n".join(parts)
 

@@ -94,9 +94,8 @@ def profile_index() -> str:
     return "\n".join(
         [
             "# Profiles\n",
-            "A profile holds the costs of one machine and its software, each with value, error, standing and source. "
-            "It is the "
-            "conclusion of a fit, written by the program; a test fits again and compares.\n",
+            "A profile holds the costs of one machine and its software, each with value, error, standing and "
+            "source. It is the conclusion of a fit, written by the program; a test fits again and compares.\n",
             table(("profile", "machine", "GHz", "costs learned", "compared on"), rows),
             "\nOf your own machine: see [calibrate your own host](../../how-to/calibrate.md).\n",
         ]
@@ -109,8 +108,8 @@ def studies() -> str:
     parts = [
         "# Studies\n",
         "The evidence, one folder in `calibration/` for each publication. How good the predictions of each are "
-        "stands on the page "
-        "of the [accuracy](../accuracy.md); how to add one, in [add a study](../how-to/add-a-study.md).\n",
+        "stands on the page of the [accuracy](../accuracy.md); how to add one, in [add a "
+        "study](../how-to/add-a-study.md).\n",
     ]
     for folder in study_folders(CALIBRATION):
         rows, told = read_rows(folder / "observations.csv"), read_toml(folder / "source.toml")

@@ -141,12 +141,11 @@ def file_page() -> str:
         [
             "# Files\n",
             "All faults of a file are told at once, each with its place, what was expected and the nearest name. "
-            "Nothing in a file is "
-            "ever executed.\n",
+            "Nothing in a file is ever executed.\n",
             "## Observations (CSV)\n",
-            "What `fit`, `validate`, `diagnose` and `suggest --after` read, and `ingest -o` and `measure` write. One "
-            "measured figure a "
-            "row. An empty cell is unknown, which is not zero; an unknown column is an error.\n",
+            "What `fit`, `validate`, `diagnose` and `suggest --after` read, and `ingest -o` and `measure` write. "
+            "One measured figure a row. An empty cell is unknown, which is not zero; an unknown column is an "
+            "error.\n",
             _columns(),
             f"\n`metric` is one of {codes(METRICS)}; topologies are {codes(tables.TOPOLOGIES)}. Any "
             f"{link(here, 'knob', places.KNOBS)} can be a column by its name.\n",
@@ -158,8 +157,8 @@ def file_page() -> str:
             table(simple, [(code(k), plain(v)) for k, v in PATH_KEYS.items()]),
             "\n## Question (TOML)\n",
             f"`--config` takes the long options of {link(here, 'predict', places.command_page('predict'))} and the "
-            "names of "
-            f"{link(here, 'knobs', places.KNOBS)} and {link(here, 'costs', places.COSTS)} as keys. Flags go first.\n",
+            f"names of {link(here, 'knobs', places.KNOBS)} and {link(here, 'costs', places.COSTS)} as keys. Flags "
+            "go first.\n",
             *(_schema(name, body) for name, body in schemas().items()),
             "\n## Outputs of tools\n",
             "Their keys and units stand on the page of [ingest](../ingest.md).\n",

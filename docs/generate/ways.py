@@ -60,8 +60,7 @@ def _validity(here: str, path: str) -> str:
     if not found:
         return (
             "No shipped profile was compared with measurements of this path. Its costs are those that its stages "
-            "share with "
-            "other paths, or priors; intervals are wide, and each answer says so.\n"
+            "share with other paths, or priors; intervals are wide, and each answer says so.\n"
         )
     heads = ("profile", "workload", "rows", "topologies", "directions", "message", "model error")
     rows = table(heads, [validity_row(here, machine, path, workload) for machine, workload in found])
@@ -130,14 +129,12 @@ def path_page(name: str) -> str:
             _ways(here, found),
             "\n## Formula sheet\n",
             f"Words are explained on the page of {link(here, 'words', places.WORDS)}, costs (ending in `_s`, "
-            "`_bytes_s`) on that of "
-            f"{link(here, 'costs', places.COSTS)}. A stage that is paid *idle* is paid where an end waits for the "
-            "other, "
-            "*blocked* for the share of the time that a sender waits for credit.\n",
+            f"`_bytes_s`) on that of {link(here, 'costs', places.COSTS)}. A stage that is paid *idle* is paid where "
+            "an end waits for the other, *blocked* for the share of the time that a sender waits for credit.\n",
             _sheet(here, used),
             "\n## Closed form\n",
-            "At default settings, after all that is zero there has been left out; `t_x` is the time of stage x, above. "
-            "`vmodel explain` prints it for any settings, as text, LaTeX or Python.\n",
+            "At default settings, after all that is zero there has been left out; `t_x` is the time of stage x, "
+            "above. `vmodel explain` prints it for any settings, as text, LaTeX or Python.\n",
             _closed_forms(name),
             "\n## Settings that change an answer\n",
             f"{places.knobs(here, active_knobs(name))}.\n\nAll others do nothing here; {command} says why.\n",
@@ -158,9 +155,8 @@ def index() -> str:
     return "\n".join(
         [
             "# Paths\n",
-            "Each goes both ways, with round trips (`rr`), bulk (`stream`) and frames (`packets`). *Rows*: measured "
-            "figures "
-            "that shipped profiles were compared with.\n",
+            "Each goes both ways, with round trips (`rr`), bulk (`stream`) and frames (`packets`). *Rows*: "
+            "measured figures that shipped profiles were compared with.\n",
             table(("path", "what it is", "topologies", "rows", "compared on"), rows),
             "\nA path of your own is a file: see [add a path](../../how-to/add-a-path.md).\n",
         ]
