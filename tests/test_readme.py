@@ -16,6 +16,7 @@ import vmodel
 from tests.blocks import BLOCK, HOME, NUMBER, check, matched, refreshed, run, words
 from vmodel.library import tables
 from vmodel.library.profile import profile, shipped
+from vmodel.units import format_bytes
 
 README = HOME / "README.md"
 
@@ -52,12 +53,26 @@ def test_the_public_names_are_those_of_the_package():
     assert sorted(re.findall(r"^- `(\w+)", between("public"), re.MULTILINE)) == vmodel.__all__
 
 
+def validity(path):
+    """What shipped profiles were compared with on a path, in a few words."""
+    found = []
+    for name in shipped():
+        seen = {key.partition("/")[2]: s for key, s in profile(name).seen.items() if key.partition("/")[0] == path}
+        told = []
+        for workload, s in seen.items():
+            low, high = (format_bytes(x) for x in s.size_bytes)
+            told.append(f"{workload} {s.rows} ({low if low == high else f'{low} to {high}'})")
+        found += [f"`{name}`: {', '.join(told)}"] if told else []
+    return "; ".join(found) or "none"
+
+
 def path_table():
-    lines = ["| path | what it is | topologies | since | best known on |", "|---|---|---|---|---|"]
+    heads = ("path", "what it is", "topologies", "since", "best known on", "compared with measurements")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for name in tables.path_names():
         e = tables.endpoint(name)
         topologies = ", ".join(f"`{t}`" for t in e.topologies)
-        lines.append(f"| `{name}` | {e.title} | {topologies} | {e.since or ''} | `{e.best}` |")
+        lines.append(f"| `{name}` | {e.title} | {topologies} | {e.since or ''} | `{e.best}` | {validity(name)} |")
     return "\n".join(lines) + "\n"
 
 
