@@ -6,22 +6,29 @@ from pathlib import Path
 from docs.generate import api, catalogue, commands, evidence, files, places, ways
 
 HOME = Path(__file__).resolve().parents[2]
+MOVED = (("](docs/", "]("), ("](../docs/", "]("), ("](benchmarks/README.md", f"]({places.BENCHMARKS}"))
+
+
+def moved(text: str) -> str:
+    """Text of another folder with its links as they are from the top of the site."""
+    for before, after in MOVED:
+        text = text.replace(before, after)
+    return text
 
 
 def changelog() -> str:
     """The changelog, which stands in the README."""
-    found = re.search(
-        r"^## Changelog$\n(.*?)(?=^## |\Z)", (HOME / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
-    )
+    text = (HOME / "README.md").read_text("utf-8")
+    found = re.search(r"^## Changelog$\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     if found is None:
         raise LookupError("README.md has no section `Changelog`")
     raised = re.sub(r"^#(#+ )", r"\1", found[1], flags=re.MULTILINE)
-    return f"# Changelog\n{raised}"
+    return f"# Changelog\n{moved(raised)}"
 
 
 def benchmarks() -> str:
     """The benchmarks, which stand beside their programs."""
-    return (HOME / "benchmarks" / "README.md").read_text("utf-8")
+    return moved((HOME / "benchmarks" / "README.md").read_text("utf-8"))
 
 
 def pages() -> dict[str, str]:
