@@ -3,6 +3,7 @@
 import math
 from functools import cache
 
+import pytest
 from hypothesis import strategies as st
 
 from vmodel.config import scenario
@@ -26,6 +27,11 @@ VARIANTS = (  # settings that bring stages to life which sleep by default
     {"send_zero_copy": True, "iommu": True, "routes": 1000, "nat": True, "tx_flood": True},
     {"queues": 4, "flows": 64, "vcpus": 4, "vms": 2, "ring_size": 1024, "forwards": True},
 )
+
+
+def slow_but(*usual):
+    """Every path as a parameter, all but the usual ones marked slow."""
+    return [p if p in usual else pytest.param(p, marks=pytest.mark.slow) for p in tables.path_names()]
 
 
 @cache

@@ -34,6 +34,7 @@ def fitted(request):
     return study, fit(study.compared, study.seed)
 
 
+@pytest.mark.slow
 def test_every_shipped_profile_refits_to_the_same_bytes(fitted):
     study, f = fitted
     shipped = (PACKAGE / "library" / "profiles" / f"{study.seed.name}.toml").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ def listed():
     return found
 
 
+@cache
 def written():
     """Names of all tests of this folder."""
     trees = (ast.parse(f.read_text(encoding="utf-8")) for f in sorted(HERE.glob("test_*.py")))

@@ -77,6 +77,7 @@ def test_loss_never_falls_with_offered_load_where_the_ring_holds_an_interval(pat
         assert all(b >= a - EXACT for a, b in itertools.pairwise(losses)), (chosen, losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", shipped())
 def test_latency_without_idle_wake_ups_never_falls_with_load(path, profile):
     for chosen in of_workload(path, "packets"):

@@ -64,6 +64,7 @@ def test_parameter_moves_some_answer(name):
     assert any(moved_by(name, machine) for machine in ("e5620-82576-2011", "generic"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("machine", "name"), OF_PROFILES)
 def test_parameter_of_a_profile_moves_some_answer_under_it(machine, name):
     assert moved_by(name, machine)

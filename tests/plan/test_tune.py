@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import vmodel
+from tests.strategies import slow_but
 from vmodel.cli.main import main
 from vmodel.config import scenario
 from vmodel.errors import ConfigError
@@ -164,7 +165,7 @@ def test_the_advantage_over_the_runner_up_says_whether_it_is_certain(bound):
     assert second.certain == (not second.ratio_interval.low <= 1 <= second.ratio_interval.high)
 
 
-@pytest.mark.parametrize("path", tables.path_names())
+@pytest.mark.parametrize("path", slow_but("vf", "virtio-vhost"))
 def test_every_path_can_be_searched_within_the_budget(path):
     for workload in tables.WORKLOADS:
         try:

@@ -3,6 +3,7 @@
 import pytest
 
 import vmodel
+from tests.strategies import slow_but
 from vmodel.config import scenario
 from vmodel.library import tables
 from vmodel.solve.compare import compare
@@ -38,7 +39,7 @@ def answer(prediction):
     return prediction.latency_s if prediction.scenario.workload == "rr" else prediction.messages_per_s
 
 
-@pytest.mark.parametrize("path", tables.path_names())
+@pytest.mark.parametrize("path", slow_but("vf", "virtio-vhost", "dpdk"))
 def test_the_written_function_computes_the_prediction_of_every_path(path):
     for topology in tables.endpoint(path).topologies:
         for workload in tables.WORKLOADS:
