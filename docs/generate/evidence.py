@@ -6,6 +6,7 @@ from typing import Any
 
 from docs.generate import places
 from docs.generate.catalogue import NORMAL_90
+from docs.generate.laws import resting_on
 from docs.generate.markup import code, codes, link, marked, plain, table
 from docs.generate.ways import profiles, validity_row
 from vmodel.calibrate.dataset import read_rows, read_toml
@@ -141,7 +142,11 @@ def _users(here: str, key: str) -> str:
     paths = [name for name in tables.path_names() if key in tables.endpoint(name).cites]
     machines = [p.name for p in profiles().values() if key in p.sources]
     drivers = [d.name for d in moderation.devices().values() if key in d.cites]
+    written = [link(here, code(module), places.LAWS, module.partition("/")[0]) for module in resting_on(key)]
+    study = [link(here, "rows", places.STUDIES, key)] if (CALIBRATION / key).is_dir() else []
     told = [
+        ("study", ", ".join(study)),
+        ("laws", ", ".join(written)),
         ("paths", places.paths(here, paths)),
         ("stages", places.stages(here, stages)),
         ("costs", places.costs(here, costs)),

@@ -35,7 +35,7 @@ PROFILE_KEYS = {
     "title": "machine and software in one line",
     "format": f"version of the format: {profile.FORMAT}",
     "clock_ghz": "clock at which the priors are taken over [GHz]",
-    "machine": "anything known of the machine; `core_watts` and `path_defaults` are read",
+    "machine": "anything known of the machine; core_watts and path_defaults are read",
     "drivers": "NIC driver by role: vf, pf",
     "defaults": "settings of this machine, by knob",
     "parameters": "by cost: value [SI], log_error (of its logarithm), standing, sources",

@@ -88,4 +88,4 @@ class _Paper(MathMLPresentationPrinter):
 def formula(expression: sympy.Expr) -> str:
     """An expression as MathML, which browsers draw without any script."""
     inner = _Paper({"mul_symbol": "dot"}).doprint(sympy.nsimplify(expression, rational=True))
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML">{inner}</math>'
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"><mstyle displaystyle="true">{inner}</mstyle></math>'

@@ -15,12 +15,13 @@ import click
 import pytest
 
 import vmodel
-from docs.generate import api, catalogue, commands, evidence, files, places, ways
+from docs.generate import api, catalogue, commands, evidence, files, laws, places, ways
 from tests.blocks import HOME
+from vmodel.calibrate.dataset import FIXED
 from vmodel.cli.main import COMMANDS
-from vmodel.library import moderation, tables
+from vmodel.library import moderation, path_file, tables
 from vmodel.library.catalog import STAGES
-from vmodel.library.profile import shipped
+from vmodel.library.profile import from_tables, shipped
 
 DOCS = HOME / "docs"
 
@@ -29,7 +30,7 @@ DOCS = HOME / "docs"
 def quick():
     """The generated pages that need no prediction."""
     found = {}
-    for part in (commands, catalogue, evidence, api, files):
+    for part in (commands, catalogue, evidence, api, files, laws):
         found |= part.pages()
     return found
 
@@ -162,6 +163,27 @@ def test_every_law_that_is_cited_in_public_has_its_page():
     assert set(api.BACKGROUND) <= set(vmodel.__all__)
     made = {*quick(), places.PATHS, *(str(p.relative_to(DOCS)) for p in DOCS.rglob("*.md"))}
     assert [page for page in api.BACKGROUND.values() if page not in made] == []
+
+
+def test_every_source_says_what_rests_on_it():
+    rows = re.findall(r"^\| `([^`]+)`\{ #\S+ \} \| .* \| (.*) \|$", quick()[places.SOURCES], re.MULTILINE)
+    assert len(rows) == len(evidence.source_keys())
+    assert [key for key, users in rows if users == "–"] == []
+
+
+def test_a_law_is_found_with_its_source_and_its_words():
+    found = {f"{law.module}.{law.name}": law for law in laws.laws()}
+    assert "ReiserLavenberg1980" in {key for law in laws.laws() if law.module == "solve/mva" for key in law.sources}
+    assert len(found) > 30
+    assert [where for where, law in found.items() if not law.about] == []
+
+
+def test_the_keys_of_files_are_those_that_the_readers_take():
+    assert set(files.COLUMNS) == set(FIXED)
+    assert set(files.PATH_KEYS) == set(path_file.KEYS)
+    with pytest.raises(vmodel.VmodelError) as caught:
+        from_tables(dict.fromkeys([*files.PROFILE_KEYS, "another"], 0), "a.toml")
+    assert [f.key for f in caught.value.faults if f.expected == "a known key"] == ["another"]
 
 
 def test_every_key_cited_in_the_catalogue_is_a_source():
