@@ -6,11 +6,11 @@ import inspect
 import re
 import textwrap
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import vmodel
 from docs.generate import places
-from docs.generate.markup import block, code, link, marked, plain, table
+from docs.generate.markup import block, code, link, marked, prose, table
 from vmodel import errors
 
 # How a name says its unit: the house rule, so the page needs no list of fields.
@@ -104,26 +104,6 @@ def _type(kind: object) -> str:
     text = kind.__name__ if isinstance(kind, type) and not typing.get_args(kind) else str(kind)
     text = re.sub(r"numpy\.ndarray\[.*\]", "array", text.replace("typing.", ""))
     return re.sub(r"\b(?:\w+\.)+(?=\w)", "", text).replace("'", "")
-
-
-def prose(text: str, arguments: Iterable[str] = ()) -> str:
-    """A docstring as Markdown: code marks are kept, arguments become a list, returns and raises paragraphs."""
-    name = "|".join(map(re.escape, arguments))
-    argument = re.compile(rf"(?:^|\s)((?:{name})(?:(?: and | or |, )(?:{name}))*): ") if name else None
-    paragraphs = []
-    for paragraph in text.split("\n\n"):
-        one = " ".join(paragraph.split())
-        if argument:
-            one = argument.sub(lambda m: f"\n- `{m[1]}`: ", one)
-        one = re.sub(r"\s(?=(?:Returns|Raises) )", "\n\n", one)
-        pieces = re.split(r"(`[^`]+`|\n- |\n\n)", one)
-        paragraphs.append("".join(p if p[:1] in "`\n" else plain_ends(p) for p in pieces))
-    return "\n\n".join(paragraphs) + "\n"
-
-
-def plain_ends(text: str) -> str:
-    """Plain text that keeps a space at either end."""
-    return f"{' ' * text.startswith(' ')}{plain(text)}{' ' * (text.endswith(' ') and bool(text.strip()))}"
 
 
 def entry(name: str) -> str:

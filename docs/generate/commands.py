@@ -1,9 +1,11 @@
 """The command pages: every command with its arguments and options, from the Click objects themselves."""
 
+import textwrap
+
 import click
 
 from docs.generate import places
-from docs.generate.markup import block, code, link, plain, table
+from docs.generate.markup import block, code, link, plain, prose, table
 from vmodel.cli.main import COMMANDS, cli
 
 EXIT_CODES = (
@@ -49,7 +51,7 @@ def _default(parameter: click.Parameter) -> str:
 
 def _row(option: click.Option) -> tuple[str, ...]:
     written = " / ".join(code(word) for word in spellings(option))
-    about = plain(option.help or "")
+    about = prose(option.help or "").strip()
     return written, _takes(option), _default(option), about + (" (required)" if option.required else "")
 
 
@@ -75,7 +77,7 @@ def _help(text: str) -> str:
     out = []
     for part in text.split("\n\n"):
         fixed = part.lstrip().startswith("\b")
-        out.append(block(part.replace("\b", "").strip("\n")) if fixed else f"{plain(part)}\n")
+        out.append(block(textwrap.dedent(part.replace("\b", "")).strip("\n")) if fixed else prose(part))
     return "\n".join(out)
 
 

@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from docs.generate import places
-from docs.generate.api import prose
-from docs.generate.markup import code, table
+from docs.generate.markup import code, prose, table
 from vmodel.library import tables
 
 HOME = Path(__file__).resolve().parents[2]

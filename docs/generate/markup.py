@@ -1,6 +1,7 @@
 """Markdown and MathML of the generated pages: tables, links from page to page, formulas. Knows nothing of the model."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 
 import sympy
@@ -29,6 +30,26 @@ def code(text: object) -> str:
 def codes(texts: Iterable[object]) -> str:
     """Several texts as they are typed."""
     return ", ".join(code(text) for text in texts)
+
+
+def prose(text: str, arguments: Iterable[str] = ()) -> str:
+    """A docstring as Markdown: code marks are kept, arguments become a list, returns and raises paragraphs."""
+    name = "|".join(map(re.escape, arguments))
+    argument = re.compile(rf"(?:^|\s)((?:{name})(?:(?: and | or |, )(?:{name}))*): ") if name else None
+    paragraphs = []
+    for paragraph in text.split("\n\n"):
+        one = " ".join(paragraph.split())
+        if argument:
+            one = argument.sub(lambda m: f"\n- `{m[1]}`: ", one)
+        one = re.sub(r"\s(?=(?:Returns|Raises) )", "\n\n", one)
+        pieces = re.split(r"(`[^`]+`|\n- |\n\n)", one)
+        paragraphs.append("".join(p if p[:1] in "`\n" else _inside(p) for p in pieces))
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def _inside(text: str) -> str:
+    """Plain text that keeps a space at either end."""
+    return f"{' ' * text.startswith(' ')}{plain(text)}{' ' * (text.endswith(' ') and bool(text.strip()))}"
 
 
 def block(text: str, language: str = "text") -> str:

@@ -14,7 +14,6 @@ from vmodel.solve.explain import active_knobs, workloads_of
 from vmodel.solve.formula import closed_form
 from vmodel.units import format_bytes, format_share
 
-FORMULA_WORKLOADS = ("rr", "stream")  # that have a closed form; of packets the laws stand on the page of the model
 WHERE = {"guest": "in a guest", "host": "on the host"}
 
 
@@ -100,8 +99,6 @@ def _sheet(here: str, names: list[str]) -> str:
 def _closed_forms(path: str) -> str:
     parts = []
     for asked in workloads_of(path):
-        if asked.workload not in FORMULA_WORKLOADS:
-            continue
         form = closed_form(solver.predict(asked))
         lines = [f"{q.name} = {q.text}" for q in form.equations if not q.name.startswith("t_")]
         parts.append(
