@@ -38,6 +38,16 @@ SUFFIXES = {
     "log_values": "logarithm of SI",
     "worth": "share of the objective",
 }
+UNITS = {  # of fields whose names do not say it
+    "Fit": {
+        "covariance": "of logarithms", "jacobian": "logarithm / logarithm", "predicted": "of the row's metric",
+        "residuals": "logarithm", "weights": "0 to 1", "noise": "logarithm", "repeat_noise": "logarithm",
+        "effective": "parameters",
+    },
+    "Plan": {"price": "of the fleet file"},
+    "Sweep": {"columns": "see `units`"},
+    "Tuning": {"optimum": "SI", "fixed": "of each knob", "searched": "of each knob"},
+}  # fmt: skip
 BACKGROUND = {  # where the law behind a name is told
     "predict": "model.md", "explain": "model.md", "compare": "model.md", "Prediction": "model.md",
     "fit": "model.md", "Fit": "model.md", "diagnose": "diagnose.md", "suggest": "suggest.md", "tune": "tune.md",
@@ -92,11 +102,12 @@ def fields(cls: type) -> list[tuple[str, str, str, str]]:
     """Name, type, unit and remark of every field of a record, then of its properties."""
     beside = remarks(cls)
     written = {f.name: f.type if isinstance(f.type, str) else _type(f.type) for f in dataclasses.fields(cls)}
-    rows = [(name, kind, unit_of(name), beside.get(name, "")) for name, kind in written.items()]
+    units = UNITS.get(cls.__name__, {})
+    rows = [(n, kind, units.get(n) or unit_of(n), beside.get(n, "")) for n, kind in written.items()]
     for name, value in vars(cls).items():
         if isinstance(value, property) and not name.startswith("_"):
             kind = _type(typing.get_type_hints(value.fget).get("return", ""))
-            rows.append((name, f"property, {kind}", unit_of(name), inspect.getdoc(value) or ""))
+            rows.append((name, f"property, {kind}", units.get(name) or unit_of(name), inspect.getdoc(value) or ""))
     return rows
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from docs.generate import places, whole
+from docs.generate import notebooks, places, whole
 from vmodel.cli.main import COMMANDS
 from vmodel.library.profile import shipped
 from vmodel.library.tables import path_names
@@ -18,17 +18,21 @@ def below(index: str) -> list[dict[str, str]]:
         places.PATHS: (path_names(), places.path_page),
         places.PROFILES: (shipped(), places.profile_page),
     }
+    if index == places.NOTEBOOKS:
+        return [{notebooks.title(path): notebooks.address(path)} for path in notebooks.files()]
     names, page = kinds.get(index, ((), places.path_page))
     return [{name: page(name)} for name in names]
 
 
 def grown(nav: Any) -> Any:
-    """The navigation with every index page opened to a section."""
+    """The navigation with every index page opened to a section, and the notebooks put into theirs."""
     if isinstance(nav, list):
         return [grown(item) for item in nav]
     if isinstance(nav, dict):
         return {title: grown(item) for title, item in nav.items()}
     found = below(nav)
+    if nav == places.NOTEBOOKS:
+        return found
     return [nav, *found] if found else nav
 
 

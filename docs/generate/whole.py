@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from docs.generate import api, catalogue, commands, evidence, files, laws, places, ways
+from docs.generate import api, catalogue, commands, evidence, files, laws, notebooks, places, records, ways
 
 HOME = Path(__file__).resolve().parents[2]
 MOVED = (("](docs/", "]("), ("](../docs/", "]("), ("](benchmarks/README.md", f"]({places.BENCHMARKS}"))
@@ -34,6 +34,6 @@ def benchmarks() -> str:
 def pages() -> dict[str, str]:
     """Address -> Markdown of every page that is generated."""
     out = {places.CHANGES: changelog(), places.BENCHMARKS: benchmarks()}
-    for part in (commands, ways, catalogue, evidence, api, files, laws):
+    for part in (commands, ways, catalogue, evidence, api, files, laws, records, notebooks):
         out |= part.pages()
     return out

@@ -15,7 +15,7 @@ import click
 import pytest
 
 import vmodel
-from docs.generate import api, catalogue, commands, evidence, files, laws, places, ways
+from docs.generate import api, catalogue, commands, evidence, files, laws, notebooks, places, records, ways
 from tests.blocks import HOME
 from vmodel.calibrate.dataset import FIXED
 from vmodel.cli.main import COMMANDS
@@ -140,17 +140,10 @@ def numbers(cls):
             yield name, unit, remark
 
 
-DIMENSIONLESS = {  # shares, counts and lengths, or numbers whose unit depends on what was asked
-    "busy", "loss", "slack", "elasticities", "ring_full", "batch_taken", "ring_mean", "ring_percentiles", "cpu_host",
-    "cpu_guest", "effective", "weights", "residuals", "covariance", "jacobian", "predicted", "noise", "repeat_noise",
-    "parameters", "value", "columns", "optimum", "fixed", "searched", "price", "percentile",
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("name", [n for n in vmodel.__all__ if dataclasses.is_dataclass(getattr(vmodel, n))])
 def test_every_number_of_a_record_has_a_unit(name):
     missing = [field for field, unit, remark in numbers(getattr(vmodel, name)) if not unit and "[" not in remark]
-    assert sorted(set(missing) - DIMENSIONLESS) == []
+    assert missing == []
 
 
 def test_the_modules_of_the_generator_stay_small():
@@ -184,6 +177,26 @@ def test_the_keys_of_files_are_those_that_the_readers_take():
     with pytest.raises(vmodel.VmodelError) as caught:
         from_tables(dict.fromkeys([*files.PROFILE_KEYS, "another"], 0), "a.toml")
     assert [f.key for f in caught.value.faults if f.expected == "a known key"] == ["another"]
+
+
+def test_every_shipped_schema_is_on_the_page_with_all_its_keys():
+    page = quick()[places.FILES]
+    assert files.schemas()
+    for name, body in files.schemas().items():
+        assert f"`{name}`" in page
+        parts = [body, *body.get("$defs", {}).values()]
+        keys = [key for part in parts for key in part.get("properties", {})]
+        assert [key for key in keys if f"| `{key}` |" not in page] == []
+
+
+def test_every_number_of_a_record_of_json_has_a_unit():
+    rows = re.findall(r"^\| `([^`]+)` \| (number|number or null) \| ([^|]*) \|", records.page(), re.MULTILINE)
+    assert len(rows) > 30
+    assert [key for key, _, unit in rows if unit == "–"] == []
+
+
+def test_every_notebook_is_a_page():
+    assert len(notebooks.pages()) == len(list((HOME / "notebooks").glob("*.ipynb"))) > 5
 
 
 def test_every_key_cited_in_the_catalogue_is_a_source():
