@@ -13,6 +13,7 @@ from vmodel.report.record import as_json
 from vmodel.solve import solver
 
 ASKED = "--path virtio-vhost --workload packets --size 256 --load 200kpps"
+LONGEST = 60  # characters of a value in the table
 MOST_SHOWN = 2  # items of a list in the whole record
 BY_NAME = {"busy", "settings", "origins"}  # whose keys are names of resources or settings
 UNITS = {
@@ -50,6 +51,13 @@ def _rows(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
         yield key, value
 
 
+def _brief(value: Any) -> str:
+    if isinstance(value, dict):
+        return ""
+    text = json.dumps(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
 def _kind(value: Any) -> str:
     if isinstance(value, bool):
         return "true or false"
@@ -61,7 +69,7 @@ def page() -> str:
     """The page of records."""
     here, found = places.RECORDS, record()
     rows = [
-        (code(key), _kind(value), _unit(key), plain(json.dumps(value)[:60]) if not isinstance(value, dict) else "")
+        (code(key), _kind(value), "" if isinstance(value, str | bool) else _unit(key), plain(_brief(value)))
         for key, value in _rows(found)
     ]
     short = {k: v[:MOST_SHOWN] if isinstance(v, list) else v for k, v in found.items()}
@@ -70,8 +78,8 @@ def page() -> str:
         [
             "# Records\n",
             f"`--json` of every {link(here, 'command', places.COMMANDS)} prints one object. The unit is in the key, "
-            "or in one above it; a value that does not apply is null; keys are not taken away. The record of a "
-            "prediction is part of most others:\n",
+            "or in one above it; a value that does not apply is null. The record of a prediction is part of most "
+            "others:\n",
             block(f"vmodel predict {ASKED} --json", "sh"),
             table(("key", "type", "unit", "here"), rows),
             "\n## Whole\n",
