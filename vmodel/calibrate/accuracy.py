@@ -41,14 +41,21 @@ class Point:
 
 
 def points(
-    results: Sequence[Result], found: Sequence[Transfer], told: Callable[[], None] = lambda: None
+    results: Sequence[Result],
+    found: Sequence[Transfer],
+    learned: Sequence[Transfer],
+    told: Callable[[], None] = lambda: None,
 ) -> tuple[Point, ...]:
-    """Join what `validate` and `transfer` found of each row, with the baselines on the same rows given."""
+    """Join what `validate` and `transfer` found of each row, with the baselines on the same rows given.
+
+    learned: the same from a population that the other studies tell of, which is a baseline.
+    """
     out: list[Point] = []
-    for result, t in zip(results, found, strict=True):
+    for result, t, other_prior in zip(results, found, learned, strict=True):
         errors = model_errors(found, t.study.name)
         model = np.array([errors.get(f"{r.path}/{r.workload}", errors[""]) for r in t.rows])
         base = _baselines(t, [r for other in found if other is not t for r in other.rows])
+        base["learned_population"] = [d.logs for d in other_prior.draws]
         out_guess = result.row_out
         if out_guess is None:
             continue
@@ -101,6 +108,12 @@ def few_apes(chosen: Iterable[Point], baseline: str | None = None) -> Array:
     return ape(e for p in chosen for e in (p.few if baseline is None else p.baselines[baseline]))
 
 
+def few_of_studies(chosen: Sequence[Point]) -> float | None:
+    """The median study's median error from five rows: a study of many rows then counts as one of few."""
+    each = [few_apes(group) for group in by(chosen, "study").values()]
+    return float(np.median([np.median(e) for e in each if e.size])) if any(e.size for e in each) else None
+
+
 def share(flags: Iterable[bool]) -> float | None:
     """The share of true flags; None of none."""
     found = list(flags)
@@ -134,6 +147,7 @@ def figures(chosen: Sequence[Point]) -> dict[str, Any]:
         "inside": float(np.median(ape(p.inside for p in chosen))),
         "row_out": float(np.median(ape(p.row_out for p in chosen))),
         "few": float(np.median(few)) if few.size else None,
+        "few_studies": few_of_studies(chosen),
         "within_two": share(abs(p.zero) <= math.log(2) for p in chosen),
         "row_out_covered": share(p.row_out_covered for p in chosen),
         "few_covered": share(flag for p in chosen for flag in p.few_covered),

@@ -11,9 +11,21 @@ from numpy.typing import NDArray
 from vmodel.calibrate.evidence import Study
 from vmodel.calibrate.fit import fit
 from vmodel.calibrate.noise import Noise, sets
-from vmodel.calibrate.population import ALONE, FACTS, SLOPES, Machine, Population, facts_of, kind, log_clock
+from vmodel.calibrate.population import (
+    ALONE,
+    FACTS,
+    SLOPES,
+    TOGETHER,
+    Machine,
+    Population,
+    alikeness,
+    facts_of,
+    kind,
+    log_clock,
+)
 from vmodel.calibrate.problem import problem, solve_map
 from vmodel.core.records import Profile, Seen, Value
+from vmodel.library.profile import value_of
 from vmodel.library.tables import priors, reference_clock_ghz
 from vmodel.sources import TRANSFERRED
 
@@ -74,6 +86,22 @@ def summary(study: Study, before: Profile) -> Machine:
         clock=log_clock(seed.clock_ghz),
         facts=facts_of_study(study),
     )
+
+
+def alike(before: Profile) -> Profile:
+    """A prior of which no fit says how its costs move together: those of one kind are then assumed to, as machines do.
+
+    C_ij = r sd_i sd_j for two costs of one kind. A few rows so tell of costs that they do not touch: whoever copies
+    fast on this machine also wakes fast. A profile that a fit has written says how its costs move, and stays as it is.
+    """
+    if before.correlated:
+        return before
+    values = {n: value_of(before, n) for n in priors()}
+    names = tuple(n for n in values if n not in before.values)
+    sd = np.array([values[n].log_error for n in names])
+    covariance = (np.eye(len(names)) + TOGETHER * alikeness(names)) * np.outer(sd, sd)
+    lower = tuple(tuple(float(x) for x in row[: i + 1]) for i, row in enumerate(covariance))
+    return replace(before, values=values, correlated=names, covariance=lower)
 
 
 def machine_of(before: Profile, seed: Profile) -> Profile:

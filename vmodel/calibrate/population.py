@@ -101,14 +101,19 @@ def facts_of(year: float | None, mitigations: float | None) -> Array:
     return np.array([decades, usual if mitigations is None else mitigations])
 
 
+def alikeness(names: Sequence[str]) -> Array:
+    """One where two different costs are of one kind and so move together between machines, else zero [n, n]."""
+    kinds = [kind(n) for n in names]
+    same = np.array([[a == b != ALONE for b in kinds] for a in kinds], dtype=float)
+    return np.asarray(same - np.diag(np.diag(same)), dtype=np.float64)
+
+
 def assumed() -> Population:
     """The population before any study: medians and spreads of parameters.toml, costs of one kind correlated."""
     table = priors()
     names = tuple(table)
     sd = np.array([table[n].log_sd for n in names])
-    kinds = [kind(n) for n in names]
-    same = np.array([[a == b != ALONE for b in kinds] for a in kinds], dtype=float)
-    alike = same - np.diag(np.diag(same))
+    alike = alikeness(names)
     own = np.diag(sd**2)
     spread = own + TOGETHER * alike * np.outer(sd, sd)
     doubt = np.zeros((len(names) + len(SLOPES),) * 2)

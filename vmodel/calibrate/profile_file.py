@@ -65,8 +65,8 @@ def spreads(fit: Fit) -> Array:
 def seen(fit: Fit) -> dict[str, dict[str, Any]]:
     """What the fit has seen of each path and workload, and how far it was off there.
 
-    Under a prior that knows what the model is usually off by, that is believed until the rows say better; what the
-    prior knows of other paths is kept.
+    Under a prior that holds for any machine, what the model is usually off by is believed until the rows say better:
+    five rows that four costs explain say little of it. What the prior knows of other paths is kept.
     """
     out: dict[str, dict[str, Any]] = {}
     before = fit.profile.seen
@@ -77,7 +77,7 @@ def seen(fit: Fit) -> dict[str, dict[str, Any]]:
         errors = np.abs(fit.residuals[places])
         pooled = max(v for k, v in fit.noise.items() if k.startswith(kind))
         spread = float(np.quantile(errors, COVERED)) / NORMAL_90 if len(places) >= FEW else pooled
-        if before:
+        if before or fit.profile.correlated:
             spread = _with_prior(fit, errors, before[kind].log_sd if kind in before else UNSEEN_LOG_SD)
         sizes = [float(r.knobs.get("size", 0)) or _default_size(fit.profile, r.path) for r in rows]
         out[kind] = {

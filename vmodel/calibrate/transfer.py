@@ -11,7 +11,7 @@ from vmodel.calibrate.belief import Belief, belief
 from vmodel.calibrate.design import evaluate
 from vmodel.calibrate.evidence import Study
 from vmodel.calibrate.fit import fit
-from vmodel.calibrate.generic import machine_of, profile_of, summary
+from vmodel.calibrate.generic import alike, machine_of, profile_of, summary
 from vmodel.calibrate.population import Machine, assumed, learn
 from vmodel.calibrate.problem import Problem, carried, problem
 from vmodel.core.records import Observation, Profile, Seen
@@ -78,15 +78,28 @@ def summaries(studies: Sequence[Study], base: Profile) -> tuple[Machine, ...]:
     return found
 
 
+def assumptions(base: Profile) -> Callable[[Study], Profile]:
+    """What is assumed of any machine as the prior of a study: parameters.toml, with the facts of the study's folder."""
+    return lambda study: machine_of(base, study.seed)
+
+
+def population(machines: Sequence[Machine], base: Profile) -> Callable[[Study], Profile]:
+    """What all other studies tell of any machine as the prior of a study."""
+
+    def prior(study: Study) -> Profile:
+        others = [m for m in machines if m.name != study.name]
+        return machine_of(profile_of(learn(others, assumed()), blank(), base, others), study.seed)
+
+    return prior
+
+
 def transfer(
-    studies: Sequence[Study], machines: Sequence[Machine], base: Profile, told: Callable[[], None] = lambda: None
+    studies: Sequence[Study], prior: Callable[[Study], Profile], told: Callable[[], None] = lambda: None
 ) -> tuple[Transfer, ...]:
-    """Predict every study from a population that has not seen it."""
+    """Predict every study from a prior that has not seen its rows."""
     out = []
     for study in studies:
-        others = [m for m in machines if m.name != study.name]
-        prior = machine_of(profile_of(learn(others, assumed()), blank(), base, others), study.seed)
-        out.append(_one(study, prior))
+        out.append(_one(study, prior(study)))
         told()
     return tuple(out)
 
@@ -94,8 +107,9 @@ def transfer(
 def _one(study: Study, prior: Profile) -> Transfer:
     rows = study.compared
     p = problem(rows, prior)
+    logs, sd = _answer(p, belief(prior, p.names))
+    prior = alike(prior)  # as whoever fits a file begins
     before = belief(prior, p.names)
-    logs, sd = _answer(p, before)
     draws = []
     for start in STARTS:
         given = spread_over(len(rows), GIVEN, start)
@@ -147,7 +161,7 @@ def model_errors(found: Sequence[Transfer], without: str = "") -> Mapping[str, f
 def generic(studies: Sequence[Study], base: Profile, told: Callable[[], None] = lambda: None) -> Profile:
     """What all studies together say of a machine that nobody has measured, and how far that was off where one was."""
     machines = summaries(studies, base)
-    found = transfer(studies, machines, base, told)
+    found = transfer(studies, population(machines, base), told)
     return profile_of(learn(machines, assumed()), seen_by(found), base, machines)
 
 

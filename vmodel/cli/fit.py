@@ -12,7 +12,7 @@ import click
 
 from vmodel.calibrate.evidence import PACKAGE, load
 from vmodel.calibrate.fit import Fit, fit
-from vmodel.calibrate.generic import told_machine
+from vmodel.calibrate.generic import alike, told_machine
 from vmodel.calibrate.outcome import KEPT, NOT_IDENTIFIED, OK
 from vmodel.calibrate.profile_file import tables_of, tables_of_profile, text_of, write
 from vmodel.cli.measured import measurements, said_options
@@ -30,6 +30,7 @@ FACTS = ("clock", "year", "mitigations")
 
 def started(prior: Profile, rows: Sequence[Observation], name: str) -> Profile:
     """The prior under the name of the file that will hold the outcome; none of its rows is the machine's own."""
+    prior = alike(prior)
     own = {k: v for k, v in prior.machine.items() if k != "population"}
     return replace(
         prior,

@@ -138,18 +138,19 @@ def _draw(results: Sequence[Any], plot: str | None) -> None:
 def _points(calibration: Path | None) -> tuple[Any, ...]:
     """Every compared row with every answer to it: from its own study, and from the others."""
     from vmodel.calibrate.accuracy import points
-    from vmodel.calibrate.transfer import summaries
+    from vmodel.calibrate.transfer import assumptions, population, summaries
     from vmodel.calibrate.transfer import transfer as leave_out
     from vmodel.calibrate.validate import rows_only
 
     found = load(calibration, public=True)
     base = read_profile("generic")
-    with told("leaving out studies", 3 * len(found)) as step:
+    with told("leaving out studies", 4 * len(found)) as step:
         results = []
         for study in found:
             results.append(rows_only(study))
             step()
-        return points(results, leave_out(found, summaries(found, base), base, step), step)
+        learned = leave_out(found, population(summaries(found, base), base), step)
+        return points(results, leave_out(found, assumptions(base), step), learned, step)
 
 
 def _transferred(calibration: Path | None) -> dict[str, Any]:
