@@ -19,6 +19,8 @@ from vmodel.solve.ask import predict
 
 STUDIES = {study.name: study for study in load(public=True) if study.shipped}
 
+QUICK = ("garzarella2019", "perezmartin2020")  # fitted by the quick tests too
+
 
 def row(number, value, *, size, path="virtio-vhost", workload="rr", metric="latency_us", series="s"):
     return Observation(
@@ -28,7 +30,9 @@ def row(number, value, *, size, path="virtio-vhost", workload="rr", metric="late
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=sorted(STUDIES))
+@pytest.fixture(
+    scope="module", params=[n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in sorted(STUDIES)]
+)
 def fitted(request):
     study = STUDIES[request.param]
     return study, fit(study.compared, study.seed)

@@ -56,6 +56,7 @@ def test_knob_is_described_and_its_default_is_legal(knob):
         assert knob_value(knob.name, knob.default) == knob.default
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
 def test_knob_changes_some_answer(knob):
     for context, path in itertools.product(CONTEXTS, tables.path_names()):

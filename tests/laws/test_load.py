@@ -99,6 +99,7 @@ def test_idle_wake_ups_fall_with_load_and_end_where_the_ring_is_full(path):
             assert paid[-1] < paid[0] / 2, chosen
 
 
+@pytest.mark.slow
 def test_percentiles_are_ordered_at_any_load(path):
     for chosen, share in itertools.product(of_workload(path, "packets"), (*BELOW, *NEAR, 1.0, *OVER)):
         answer, _ = loaded(path, chosen, share)

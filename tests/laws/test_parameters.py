@@ -59,6 +59,7 @@ def test_parameter_belongs_to_a_stage_or_a_law(name):
     assert name in OF_LAWS or any(name in stage.parameters for stage in STAGES.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", tables.priors())
 def test_parameter_moves_some_answer(name):
     assert any(moved_by(name, machine) for machine in ("e5620-82576-2011", "generic"))
