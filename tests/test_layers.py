@@ -10,7 +10,7 @@ HOME = Path(__file__).resolve().parents[1]
 ROOT = HOME / "vmodel"
 LAYERS = (  # bottom first; different names in one set do not import each other
     {"errors"},
-    {"units", "sources"},
+    {"files", "units", "sources"},
     {"core", "compiled"},
     {"library"},
     {"config"},

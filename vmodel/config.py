@@ -19,6 +19,7 @@ from vmodel.units import (
 
 SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 WHERE = "scenario"
+LEAST_LOAD, MOST_LOAD = 1e-9, 1e18  # messages/s or bit/s: one in thirty years, and a million terabits
 
 
 def _number(text: str) -> float:
@@ -162,7 +163,9 @@ def load_of(load: Any) -> Load:
         return load or Load()
     if isinstance(load, str):
         kind, value = parse_load(load)
-        return Load(kind=kind, value=value)
+        if kind == "max":
+            return Load()
+        return Load(kind=kind, value=_possible(value, load))
     try:
         number = math.nan if isinstance(load, bool) else float(load)
     except (TypeError, ValueError, OverflowError):
@@ -170,7 +173,15 @@ def load_of(load: Any) -> Load:
     if not (math.isfinite(number) and number > 0):
         expected = "a positive rate, as 200kpps or 3Gbit/s, or max"
         raise ConfigError([Fault(file=WHERE, key="load", value=_told(load), expected=expected)])
-    return Load(kind="rate_pps", value=number)
+    return Load(kind="rate_pps", value=_possible(number, load))
+
+
+def _possible(value: float, told: Any) -> float:
+    """A load that some network could carry, in messages or bits per second; beyond it the arithmetic of a double ends."""
+    if not LEAST_LOAD <= value <= MOST_LOAD:
+        expected = f"a load from {LEAST_LOAD:g} to {MOST_LOAD:g} per second"
+        raise ConfigError([Fault(file=WHERE, key="load", value=_told(told), expected=expected)])
+    return value
 
 
 def scenario(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 LONGEST_VALUE = 80  # characters of a user's value that an error line repeats
+LONGEST_LINE = 600  # characters of a part of an error line; what is longer loses its middle
 LONGEST_NAME = 100  # a longer name is not a slip of the pen, and comparing it takes time
 CLOSE_ENOUGH = 0.6  # share of agreeing characters from which a name is offered instead
 
@@ -15,6 +16,12 @@ CLOSE_ENOUGH = 0.6  # share of agreeing characters from which a name is offered 
 def one_line(text: str) -> str:
     """Return the text with everything that is not printable written as an escape, so that it stays on one line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def shortened(text: str) -> str:
+    """Return the text, or its beginning and its end where it is longer than a line should be."""
+    half = LONGEST_LINE // 2
+    return text if len(text) <= LONGEST_LINE else f"{text[:half]}…{text[-half:]}"
 
 
 def shown(value: object) -> str:
@@ -48,7 +55,7 @@ def _folded(name: str) -> str:
 
 
 def _composed(where: str, problem: str, hint: str | None = None) -> str:
-    line = f"{where}: {problem}" if where else problem
+    line = f"{shortened(where)}: {shortened(problem)}" if where else shortened(problem)
     return one_line(line if hint is None else f"{line}; did you mean {shown(hint)}?")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from vmodel.config import knob_value
 from vmodel.core.records import Observation
 from vmodel.errors import ConfigError, Fault, VmodelError, nearest
+from vmodel.files import content
 from vmodel.library import tables
 
 METRICS = ("latency_us", "transactions_per_s", "throughput_mbps", "rate_pps", "cpu_cores")
@@ -19,18 +20,13 @@ FIXED = (
     "instrument", "session", "series", "profile", "source", "printed", "excluded", "note",
 )  # fmt: skip
 NEEDED = ("path", "workload", "metric", "value")
-LARGEST_FILE_BYTES = 64 << 20
+LARGEST_FILE_BYTES, LARGEST_TOML_BYTES = 64 << 20, 4 << 20
 LARGEST_FIELD = 1 << 16
 
 
 def read_rows(path: Path) -> tuple[Observation, ...]:
     """Read an observation CSV; raises ConfigError with every fault, each with its line."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ConfigError([Fault(file=str(path), key="", expected=f"a readable file ({error.strerror})")]) from None
-    if len(data) > LARGEST_FILE_BYTES:
-        raise ConfigError([Fault(file=str(path), key="", value=f"{len(data)} bytes", expected="at most 64 MiB")])
+    data = content(path, LARGEST_FILE_BYTES, "observations")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -150,9 +146,9 @@ def _row(cells: Mapping[str, str], where: str, number: int, faults: list[Fault])
 def read_toml(path: Path) -> Mapping[str, Any]:
     """Read a TOML file of a study; raises ConfigError."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError([Fault(file=str(path), key="", expected=f"a readable TOML file ({error})")]) from None
+        return tomllib.loads(content(path, LARGEST_TOML_BYTES, "a TOML file").decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError([Fault(file=str(path), key="", expected=f"a TOML file ({error})")]) from None
 
 
 def studies(folder: Path) -> tuple[Path, ...]:

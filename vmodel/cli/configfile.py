@@ -2,11 +2,11 @@
 
 import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from vmodel.cli.options import ALIASES, TEXT_ONLY, Question
-from vmodel.errors import Fault, nearest
+from vmodel.errors import ConfigError, Fault, nearest
+from vmodel.files import content
 
 LARGEST_BYTES = 1 << 20
 
@@ -52,14 +52,9 @@ def _costs() -> Iterable[str]:
 
 def _parsed(question: Question, file: str) -> dict[str, Any]:
     try:
-        with Path(file).open("rb") as stream:
-            data = stream.read(LARGEST_BYTES + 1)
-        if len(data) > LARGEST_BYTES:
-            question.faults.append(Fault(file=file, key="", expected="a configuration file of at most 1 MiB"))
-            return {}
-        return tomllib.loads(data.decode("utf-8"))
-    except OSError as error:
-        question.faults.append(Fault(file=file, key="", expected=f"a readable file ({error.strerror})"))
+        return tomllib.loads(content(file, LARGEST_BYTES, "a configuration file").decode("utf-8"))
+    except ConfigError as error:
+        question.faults.extend(error.faults)
     except (ValueError, RecursionError) as error:
         question.faults.append(Fault(file=file, key="", expected=f"TOML ({error})"))
     return {}

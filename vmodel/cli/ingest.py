@@ -45,6 +45,9 @@ def ingest_command(files: tuple[str, ...], list_tools: bool, as_json: bool, outp
     -o out.csv writes observations that `vmodel fit` reads; a path must then be named.
     """
     if list_tools:
+        if as_json:
+            say_json([{"tool": reader.tool, "form": reader.form} for reader in READERS])
+            return
         say("\n".join(f"{reader.tool.ljust(10)} {reader.form}" for reader in READERS))
         return
     if not files:

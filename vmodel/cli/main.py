@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from vmodel.errors import VmodelError, nearest, one_line, shown
+from vmodel.errors import VmodelError, nearest, one_line, shortened, shown
 
 # name -> (module, attribute, what it answers)
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -125,9 +125,9 @@ def _usage_line(error: click.ClickException) -> str:
         if error.ctx is not None:
             options = [o for p in error.ctx.command.get_params(error.ctx) for o in (*p.opts, *p.secondary_opts)]
         named = [option for option in options if option.startswith("--")]
-        return _meant(f"no such option: {error.option_name}", nearest(error.option_name, named))
+        return _meant(f"no such option: {shown(error.option_name)}", nearest(error.option_name, named))
     text = " ".join(error.format_message().split())
-    return text[:1].lower() + text[1:].rstrip(".")
+    return shortened(text[:1].lower() + text[1:].rstrip("."))  # click repeats the whole of a value
 
 
 def _complain(line: str) -> None:

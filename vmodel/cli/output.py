@@ -40,8 +40,14 @@ def ending(path: str | None, known: Sequence[str], key: str = "-o") -> str | Non
         )
     target = Path(path)
     folder = target.parent
-    if target.is_dir() or not folder.is_dir():
-        expected = "a file, not a folder" if target.is_dir() else f"a file in a folder that exists; {folder} does not"
+    try:
+        taken, there = target.is_dir(), folder.is_dir()
+        target.exists()
+    except (OSError, ValueError) as error:
+        told = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError([Fault(file="", key=key, value=path, expected=f"a file name ({told})")]) from None
+    if taken or not there:
+        expected = "a file, not a folder" if taken else f"a file in a folder that exists; {folder} does not"
         raise ConfigError([Fault(file="", key=key, value=path, expected=expected)])
     return found
 

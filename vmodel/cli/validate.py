@@ -14,6 +14,7 @@ from vmodel.cli.options import plot_option
 from vmodel.cli.output import check_plot, ending, write, write_figure
 from vmodel.core.records import Observation, Profile
 from vmodel.errors import ConfigError, Fault
+from vmodel.files import content
 from vmodel.library.profile import profile as read_profile
 from vmodel.units import PERCENT_PER_ONE
 
@@ -187,16 +188,11 @@ def _page(calibration: Path | None) -> str:
 
 def _saved(name: str) -> Mapping[str, Any]:
     """A record that an earlier `validate --json` printed. Raises ConfigError."""
-    path = Path(name)
+    data = content(name, LARGEST_RECORD_BYTES, "a validation record")
     try:
-        if path.stat().st_size > LARGEST_RECORD_BYTES:
-            raise ConfigError([Fault(file=name, key="", expected="a validation record, at most 64 MiB")])
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        told_why = error.strerror if isinstance(error, OSError) else "no JSON"
-        raise ConfigError([Fault(file=name, key="", expected=f"a record of `validate --json` ({told_why})")]) from None
+        record = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise ConfigError([Fault(file=name, key="", expected="a record of `validate --json` (no JSON)")]) from None
     if not isinstance(record, dict) or not isinstance(record.get("datasets"), dict):
         raise ConfigError([Fault(file=name, key="datasets", expected="a record of `validate --json`")])
     return record

@@ -3,10 +3,10 @@
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from vmodel.errors import ConfigError, Fault, nearest
+from vmodel.files import content
 from vmodel.library import tables
 
 LARGEST_FILE_BYTES = 1 << 18
@@ -20,20 +20,12 @@ PATH_KEYS = ("topologies", "topology", "host_peer", "workload", "best", "default
 @cache
 def read(name: str) -> tables.Endpoint:
     """Read one endpoint from a file; raises ConfigError with every fault."""
+    data = content(name, LARGEST_FILE_BYTES, "a path")
     try:
-        data = Path(name).read_bytes()
-        if len(data) > LARGEST_FILE_BYTES:
-            raise ConfigError(
-                [Fault(file=name, key="", value=f"{len(data)} bytes", expected="a path, at most 256 KiB")]
-            )
         body = tomllib.loads(data.decode("utf-8"))
-    except OSError as error:
-        raise ConfigError([Fault(file=name, key="", expected=f"a readable file ({error.strerror})")]) from None
     except RecursionError:
         raise ConfigError([Fault(file=name, key="", expected="TOML that is not nested so deep")]) from None
-    except ConfigError:
-        raise
-    except ValueError as error:  # what no file name may hold, or no TOML
+    except ValueError as error:
         raise ConfigError([Fault(file=name, key="", expected=f"a TOML file ({error})")]) from None
     found = _faults(body, name)
     if found:

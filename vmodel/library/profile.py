@@ -10,6 +10,7 @@ from typing import Any
 
 from vmodel.core.records import Profile, Seen, Value
 from vmodel.errors import ConfigError, Fault, UnknownName, nearest
+from vmodel.files import content
 from vmodel.library.tables import knobs, priors
 from vmodel.sources import STANDINGS, TRANSFERRED
 
@@ -43,16 +44,10 @@ def _shipped(name: str) -> Profile:
 
 def read(path: Path) -> Profile:
     """Read a profile file; every fault is named in one ConfigError."""
+    data = content(path, LARGEST_FILE_BYTES, "a profile")
     try:
-        data = path.read_bytes()
-        if len(data) > LARGEST_FILE_BYTES:
-            raise ConfigError(
-                [Fault(file=str(path), key="", value=f"{len(data)} bytes", expected="a profile, at most 4 MiB")]
-            )
         body = tomllib.loads(data.decode("utf-8"))
-    except OSError as error:
-        raise ConfigError([Fault(file=str(path), key="", expected=f"a readable file ({error.strerror})")]) from None
-    except ValueError as error:  # what no file name may hold, or no TOML file
+    except ValueError as error:
         raise ConfigError([Fault(file=str(path), key="", expected=f"a TOML file ({error})")]) from None
     except RecursionError:
         raise ConfigError([Fault(file=str(path), key="", expected="TOML that is not nested so deep")]) from None

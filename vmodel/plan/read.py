@@ -4,13 +4,13 @@ import csv
 import io
 import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from vmodel.config import knob_value
 from vmodel.errors import ConfigError, Fault, VmodelError, nearest
+from vmodel.files import content
 from vmodel.library import tables
 from vmodel.library.profile import profile as read_profile
 from vmodel.plan.fleet import PERCENTILES, Fleet, HostType, Nic, Rules, Running, VmClass, guest_paths
@@ -54,14 +54,9 @@ def fleet_of(body: Mapping[str, Any], where: str = "fleet") -> Fleet:
 
 def _content(file: str, faults: list[Fault]) -> str | None:
     try:
-        with Path(file).open("rb") as stream:
-            data = stream.read(LARGEST_BYTES + 1)
-        if len(data) > LARGEST_BYTES:
-            faults.append(Fault(file=file, key="", expected="a fleet file of at most 8 MiB"))
-            return None
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        faults.append(Fault(file=file, key="", expected=f"a readable file ({error.strerror})"))
+        return content(file, LARGEST_BYTES, "a fleet file").decode("utf-8-sig")
+    except ConfigError as error:
+        faults.extend(error.faults)
     except UnicodeDecodeError:
         faults.append(Fault(file=file, key="", expected="text in UTF-8"))
     return None
