@@ -10,7 +10,8 @@ HOME = Path(__file__).resolve().parents[1]
 ROOT = HOME / "vmodel"
 LAYERS = (  # bottom first; different names in one set do not import each other
     {"errors"},
-    {"files", "units", "sources"},
+    {"units", "sources"},
+    {"files"},
     {"core", "compiled"},
     {"library"},
     {"config"},

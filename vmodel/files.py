@@ -1,6 +1,8 @@
-"""Reading a file that may be anything: a device without end, a folder, a name that no file can have."""
+"""Reading a file that may be anything: a device without end, a folder, a name that no file can have, a later format."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from vmodel.errors import ConfigError, Fault
 from vmodel.units import format_bytes
@@ -19,3 +21,18 @@ def content(name: str | Path, most: int, what: str) -> bytes:
     if len(data) > most:
         raise ConfigError([Fault(file=file, key="", expected=f"{what} of at most {format_bytes(most)}")])
     return data
+
+
+def format_fault(body: Mapping[str, Any], known: int, file: str) -> Fault | None:
+    """The fault of a file whose `format` is not the one that is read here; a file without one has the first.
+
+    A later format is refused as such, and its other keys are not held against it. There is no earlier one yet: the
+    reader that knows a second one carries files of the first over before it looks at them.
+    """
+    value = body.get("format", known)
+    if isinstance(value, int) and not isinstance(value, bool) and value == known:
+        return None
+    later = isinstance(value, (int, float)) and value > known
+    told = "; a later version of vmodel wrote this file" if later else ""
+    shown = value if isinstance(value, (str, int, float)) else str(value)
+    return Fault(file=file, key="format", value=shown, expected=f"{known}, the format that this version reads{told}")

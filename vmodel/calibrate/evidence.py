@@ -6,9 +6,11 @@ from pathlib import Path
 from vmodel.calibrate.dataset import read_rows, read_toml, studies
 from vmodel.core.records import Observation, Profile
 from vmodel.errors import ConfigError, Fault
+from vmodel.files import format_fault
 from vmodel.library.profile import FORMAT, from_tables
 
 PACKAGE = Path(__file__).resolve().parents[1]
+SOURCE_FORMAT = 1
 PLACES = (Path("calibration"), PACKAGE / "evidence", PACKAGE.parent / "calibration")
 
 
@@ -47,7 +49,11 @@ def load(given: Path | None = None, *, public: bool = False) -> tuple[Study, ...
     found = []
     for place in studies(folder(given)):
         told = place / "source.toml"
-        collected = told.is_file() and "public" in read_toml(told)
+        source = read_toml(told) if told.is_file() else {}
+        newer = format_fault(source, SOURCE_FORMAT, str(told))
+        if newer is not None:
+            raise ConfigError([newer])
+        collected = "public" in source
         if collected and not public:
             continue
         body = {"format": FORMAT, **read_toml(place / "profile.toml")}

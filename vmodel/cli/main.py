@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "diagnose_command",
         "What changed between two sets of measurements: which costs explain the shift.",
     ),
+    "schema": ("vmodel.cli.schemas", "schema_command", "The JSON Schema of the files that people write."),
     "paths": ("vmodel.cli.lists", "paths_command", "The data paths there are."),
     "profiles": ("vmodel.cli.lists", "profiles_command", "The machines whose costs are known."),
     "knobs": ("vmodel.cli.lists", "knobs_command", "The settings there are."),

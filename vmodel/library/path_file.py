@@ -6,14 +6,15 @@ from functools import cache
 from typing import Any
 
 from vmodel.errors import ConfigError, Fault, nearest
-from vmodel.files import content
+from vmodel.files import content, format_fault
 from vmodel.library import tables
 
+FORMAT = 1
 LARGEST_FILE_BYTES = 1 << 18
 PLACES = ("guest", "host")
 ATTACHMENTS = ("kernel", "macvtap", "nic", "switch", "vsock", "loopback")
 DEVICES = ("vf", "pf", "none")
-KEYS = ("title", "place", "attach", "device", "merges", "tx", "rx", "path")
+KEYS = ("format", "title", "place", "attach", "device", "merges", "tx", "rx", "path")
 PATH_KEYS = ("topologies", "topology", "host_peer", "workload", "best", "defaults", "fixed", "since", "cites")
 
 
@@ -41,6 +42,9 @@ def _topologies(body: Mapping[str, Any]) -> list[str]:
 
 
 def _faults(body: Mapping[str, Any], file: str) -> list[Fault]:
+    newer = format_fault(body, FORMAT, file)
+    if newer is not None:
+        return [newer]  # what else is in it follows other rules
     out = [
         Fault(file=file, key=key, expected="a known key", nearest=nearest(key, KEYS)) for key in body if key not in KEYS
     ]
@@ -62,14 +66,14 @@ def _faults(body: Mapping[str, Any], file: str) -> list[Fault]:
 
 
 @cache
-def _stage_names() -> frozenset[str]:
+def stage_names() -> frozenset[str]:
     """Every stage that a path of ours has; there are no others."""
     ends = [stage for e in tables.endpoints().values() for stage in (*e.tx, *e.rx)]
     return frozenset(ends).union(*tables.links().values())
 
 
 def _stages(names: Any, key: str, file: str) -> list[Fault]:
-    known = _stage_names()
+    known = stage_names()
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
         return [Fault(file=file, key=key, expected="a list of stage names")]
     return [

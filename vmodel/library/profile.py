@@ -10,7 +10,7 @@ from typing import Any
 
 from vmodel.core.records import Profile, Seen, Value
 from vmodel.errors import ConfigError, Fault, UnknownName, nearest
-from vmodel.files import content
+from vmodel.files import content, format_fault
 from vmodel.library.tables import knobs, priors
 from vmodel.sources import STANDINGS, TRANSFERRED
 
@@ -198,12 +198,13 @@ def _seen(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str, 
 
 def from_tables(body: Mapping[str, Any], file: str) -> Profile:
     """Make a Profile of parsed TOML. Raises ConfigError with every fault."""
+    newer = format_fault(body, FORMAT, file)
+    if newer is not None:
+        raise ConfigError([newer])  # what else is in it follows other rules
     faults: list[Fault] = []
     for key in NEEDED:
         if key not in body:
             faults.append(Fault(file=file, key=key, expected="a value"))
-    if "format" in body and body["format"] != FORMAT:
-        faults.append(Fault(file=file, key="format", value=body["format"], expected=str(FORMAT)))
     if "clock_ghz" in body and not _positive(body["clock_ghz"]):
         faults.append(Fault(file=file, key="clock_ghz", value=body["clock_ghz"], expected="a positive number"))
     known = {*NEEDED, "machine", "drivers", "defaults", "parameters", "covariance", "seen", "sources", "note", "fit"}
