@@ -27,6 +27,7 @@ from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
 CPU_S = 60  # of one change: many times what the quickest tests that run a line need
+TESTS = {"solve": ("solve",), "calibrate": ("calibrate",)}
 BUDGET_S = 25.0  # of baseline time of the tests that one change meets
 COMPARE = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
@@ -234,17 +235,18 @@ def meets(found, path, line):
     return kept
 
 
-def judge(package, path, number, names):
-    """Whether the tests notice a change: killed, timeout or survived."""
+def judge(package, path, number, names, files=()):
+    """Whether tests notice a change: killed, timeout or survived. The tests by name, or all of some files."""
 
     def work():
         import pytest
 
         sys.meta_path.insert(0, Instead(f"vmodel.{package}.{path.stem}", path, changed(path, number)))
-        files = sorted({name.split("::")[0] for name in names})
-        return pytest.main([*ARGUMENTS, "-x", *files], plugins=[Chosen(names)])
+        if names is None:
+            return pytest.main([*ARGUMENTS, "-x", *files])
+        return pytest.main([*ARGUMENTS, "-x", *sorted({n.split("::")[0] for n in names})], plugins=[Chosen(names)])
 
-    code = in_child(work, CPU_S)
+    code = in_child(work, CPU_S if names is not None else CPU_S * 4)
     return "timeout" if code is None else "survived" if code in (0, 5) else "killed"
 
 
@@ -254,14 +256,22 @@ def main():
     parser.add_argument("--sample", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--again", action="store_true", help="judge the survivors of --keep once more")
+    parser.add_argument(
+        "--without", nargs="*", default=[], help="test files that the first round leaves out: slow ones"
+    )
+    parser.add_argument("--again", nargs="*", default=[], help="test files that the survivors of --keep meet as well")
     chosen = parser.parse_args()
     os.chdir(HOME)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("pytest", "hypothesis", "numpy", "scipy.optimize", "scipy.stats", "sympy", "networkx", "pydantic"):
         importlib.import_module(name)  # once for all forks; nothing of vmodel
 
-    files = [str(p) for folder in (chosen.package, "laws") for p in sorted(Path("tests", folder).glob("test_*.py"))]
+    files = [
+        str(p)
+        for folder in TESTS[chosen.package]
+        for p in sorted(Path("tests", folder).glob("test_*.py"))
+        if p.name not in chosen.without
+    ]
     keep = chosen.keep or Path(f"mutation-{chosen.package}.jsonl")
     found = baseline(chosen.package, files, keep.with_suffix(".lines.json"))
     every = list(mutants(chosen.package))
@@ -272,10 +282,15 @@ def main():
     for place in sample:
         path, number, line, what = every[place]
         row = results.get(place)
-        if row is None or (chosen.again and row["found"] == "survived"):
+        if row is None:
             names = meets(found, path, line)
             fate = judge(chosen.package, path, number, names) if names else "survived"
             row = {"place": place, "module": path.name, "line": line, "what": what, "tests": len(names), "found": fate}
+        elif chosen.again and row["found"] == "survived":
+            row = {**row, "found": judge(chosen.package, path, number, None, chosen.again)}
+        else:
+            continue
+        if row is not results.get(place):
             results[place] = row
             with keep.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")

@@ -85,6 +85,7 @@ OWN = {  # words that mean something to one option, beside numbers and texts
 FILE_OPTIONS = {
     "--config", "--from", "--measured", "--calibration", "--verify", "--without", "--after", "--update", "--prior", "--fit",
 }  # fmt: skip
+NO_NAMES = ("nothing", "", "__class__")
 WRITES = {"-o", "--output", "--plot"}
 
 
@@ -113,21 +114,25 @@ def edges(name):
 
 
 @st.composite
-def settings_pairs(draw):
+def settings_pairs(draw, possible=False):
     """name=value for --set: every knob and every cost, with numbers at every edge."""
-    name = draw(st.sampled_from((*tables.knobs(), *tables.priors(), "nothing", "", "__class__")))
+    name = draw(st.sampled_from((*tables.knobs(), *tables.priors(), *(() if possible else NO_NAMES))))
     pool = (*NUMBERS, *UNITS, "true", "no", "")
-    if name in tables.knobs() and draw(st.integers(0, 3)):
+    if name in tables.knobs() and (possible or draw(st.integers(0, 3))):
         pool = edges(name)
-    elif name in tables.priors() and draw(st.booleans()):
+    elif name in tables.priors() and (possible or draw(st.booleans())):
         pool = ("1e-15", "1e-9", "1e-6", "1", "1e6", "1e12", "1e30", "1e-30", "1e300", "1e-300")
     return f"{name}={draw(st.sampled_from(pool))}"
 
 
-def values(option):
+def values(option, possible=False):
     """A value of an option: one that it could have, or one that it should refuse."""
     if option == "--set":
-        return settings_pairs()
+        return settings_pairs(possible)
+    if possible and option in WRITES:
+        return st.sampled_from([name for name in OUTPUTS if name.startswith("out.")])
+    if possible and words_of(option):
+        return st.sampled_from(words_of(option))
     pools = [st.sampled_from(NUMBERS), st.sampled_from(UNITS), st.sampled_from(TEXTS)]
     if option in WRITES:
         pools = [st.sampled_from(OUTPUTS)] * 4 + pools[2:]
@@ -163,11 +168,14 @@ def command_lines(draw, names=tuple(COMMANDS)):
             line += ["--workload", draw(st.sampled_from(tables.WORKLOADS))]
     if name == "sweep" and draw(st.integers(0, 3)):
         line += ["--vary", draw(st.sampled_from(VARY[:3]))]
-    for option in draw(st.lists(st.sampled_from(options), max_size=5)):
+    possible = draw(st.integers(0, 2)) > 0  # two of three lines hold only values that each option may have by itself
+    if possible:
+        options = [p for p in options if p.opts[-1] not in (*FILE_OPTIONS, "--interface", "--peer")]
+    for option in draw(st.lists(st.sampled_from(options), max_size=5)) if options else ():
         flag = draw(st.sampled_from(flags_of(option)))
         line.append(flag)
         if not option.is_flag:
-            line.append(draw(values(option.opts[-1] if option.opts[-1].startswith("--") else option.opts[0])))
+            line.append(draw(values(option.opts[-1] if option.opts[-1].startswith("--") else option.opts[0], possible)))
     for argument in (p for p in made.params if isinstance(p, click.Argument)):
         most = argument.nargs if argument.nargs > 0 else 3
         line += draw(

@@ -177,7 +177,7 @@ def load_of(load: Any) -> Load:
 
 
 def _possible(value: float, told: Any) -> float:
-    """A load that some network could carry, in messages or bits per second; beyond it the arithmetic of a double ends."""
+    """A load that some network could carry, in messages or bits per second; beyond it doubles end."""
     if not LEAST_LOAD <= value <= MOST_LOAD:
         expected = f"a load from {LEAST_LOAD:g} to {MOST_LOAD:g} per second"
         raise ConfigError([Fault(file=WHERE, key="load", value=_told(told), expected=expected)])

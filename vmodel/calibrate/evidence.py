@@ -36,8 +36,11 @@ class Study:
 def folder(given: Path | None = None) -> Path:
     """The calibration folder: the one named, else ./calibration, else the one that came with the package."""
     for place in PLACES if given is None else (given,):
-        if place.is_dir():
-            return place
+        try:
+            if place.is_dir():
+                return place
+        except OSError:  # a name that no folder can have
+            continue
     raise ConfigError([Fault(file=str(given or "calibration"), key="", expected="a folder with study folders")])
 
 

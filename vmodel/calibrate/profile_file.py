@@ -15,6 +15,7 @@ from vmodel.calibrate.fit import Fit
 from vmodel.calibrate.noise import BELIEVED_ROWS, LEAST_FREE
 from vmodel.calibrate.problem import carried
 from vmodel.core.records import Profile, Seen, Value
+from vmodel.errors import ConfigError, Fault
 from vmodel.library.profile import FORMAT, from_tables
 from vmodel.library.tables import endpoint, knob, priors
 from vmodel.solve.doubt import UNSEEN_LOG_SD
@@ -258,10 +259,14 @@ def as_profile(fit: Fit, study: str) -> Profile:
 
 def write(path: Path, text: str) -> None:
     """Write a file beside its place and rename it, so that nobody ever reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            beside.write_text(text, encoding="utf-8")
+            os.replace(beside, path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        expected = f"a file that can be written ({error.strerror})"
+        raise ConfigError([Fault(file="", key="-o", value=str(path), expected=expected)]) from None

@@ -135,9 +135,17 @@ def _complain(line: str) -> None:
     sys.stderr.write(f"vmodel: {one_line(line)}\n")
 
 
+def _forget_output() -> None:
+    """Let what is left in the buffer of standard output go nowhere, so that the flush at exit is silent."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code. Anything but bad input comes out as a traceback: it is our fault."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tiny matrices: a second thread only spins
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by who called us; a file opened later must not take its number
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -160,6 +168,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit is silent too
+        _forget_output()
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            raise  # a file that a command opened and should have spoken of itself
+        _forget_output()
+        _complain(f"standard output: {error.strerror}")
+        return BAD_INPUT
     return result if isinstance(result, int) else 0

@@ -93,7 +93,7 @@ def measure_command(
     wanted = _named("--path", paths, LAYOUTS)
     name = NAME.sub("-", f"{socket.gethostname()}-{started:%Y-%m-%d}".lower()).strip("-")
     folder = Path(output or f"measured-{name}")
-    if folder.exists():
+    if _taken(folder):
         raise ConfigError([Fault(file="", key="-o", value=str(folder), expected="a folder that does not exist yet")])
     left_out = {tool.name: f"not installed (Debian package {tool.package})" for tool in missing}
     if not there:
@@ -127,6 +127,14 @@ def measure_command(
     else:
         say("\n".join(measured_lines(found, str(folder))))
     return 0
+
+
+def _taken(folder: Path) -> bool:
+    try:
+        return folder.exists()
+    except OSError as error:
+        expected = f"the name of a folder ({error.strerror})"
+        raise ConfigError([Fault(file="", key="-o", value=str(folder), expected=expected)]) from None
 
 
 def _named(flag: str, given: Sequence[str], known: Mapping[str, object]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`vmodel schema`: the JSON Schema of every file that people write, made of the tables that its reader looks things up in.
+"""`vmodel schema`: the JSON Schema of every file that people write, made of the tables that its reader goes by.
 
 The same texts ship beside the tables, as `vmodel/library/schemas/*.schema.json` (`python -m tests.schemas` writes them)
 and, for fleets, beside the reader as `vmodel/plan/fleet.schema.json`.
@@ -79,7 +79,8 @@ def path_schema() -> dict[str, Any]:
         "host_peer": {"enum": list(ends)}, **{key: {} for key in ("best", "defaults", "fixed", "since", "cites")},
     })  # fmt: skip
     return _table({
-        "format": {"const": path_file.FORMAT}, "title": TEXT, "place": {"enum": list(path_file.PLACES)}, "attach": {"enum": list(path_file.ATTACHMENTS)},
+        "format": {"const": path_file.FORMAT}, "title": TEXT, "place": {"enum": list(path_file.PLACES)},
+        "attach": {"enum": list(path_file.ATTACHMENTS)},
         "device": {"enum": list(path_file.DEVICES)}, "merges": {"type": "boolean"}, "tx": stages, "rx": stages,
         "path": path,
     }, ("title", "place", "attach", "tx", "rx"))  # fmt: skip

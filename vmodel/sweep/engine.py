@@ -28,6 +28,7 @@ SLOW_CHUNK = 1 << 8  # rows of a chunk whose columns are found row by row
 SHOWN_ROWS = 8  # of a sweep in a notebook
 MOST_IN_MEMORY = 4_000_000
 QUEUED = 4  # chunks that wait for each worker, so that no result piles up
+RIVALS = 3  # times that another run of the same sweep may take the chunks away
 RESTARTS = 3  # of a pool whose process was killed
 PAYS_S = 3.0  # of work from which more processes are worth their start
 KEPT = 4  # grids that a worker remembers
@@ -160,7 +161,7 @@ def run(g: Grid, folder: Folder, runner: Runner, tell: Tell = _silent, work: Wor
     """Compute the chunks that are missing in a folder; `tell` hears of rows, those that were there included."""
     folder.create()
     jobs = jobs_of(g)
-    missing = [job for job in jobs if not folder.has(job.first)]
+    missing = [job for job in jobs if not folder.has(job.first, job.last - job.first, tuple(g.units))]
     tell(sum(job.last - job.first for job in jobs) - sum(job.last - job.first for job in missing))
     failures = []
     for job, failure in runner(work, (digest(g), g), missing, folder):
@@ -177,11 +178,20 @@ def to_file(g: Grid, output: Path, runner: Runner, tell: Tell = _silent, work: W
     if holds(output, g):
         return Done(found=len(jobs), computed=0, failures=())
     folder = Folder.beside(output, g)
-    done = run(g, folder, runner, tell, work)
-    if not done.failures:
-        assemble(g, folder, [job.first for job in jobs], output)
+    for _ in range(RIVALS):
+        done = run(g, folder, runner, tell, work)
+        if done.failures:
+            return done
+        try:
+            assemble(g, folder, [job.first for job in jobs], output)
+        except FileNotFoundError:  # another run of the same sweep was quicker and has tidied up
+            if holds(output, g):
+                return done
+            continue
         folder.remove()
-    return done
+        return done
+    expected = "a file that no other run of the same sweep writes at the same time"
+    raise ConfigError([Fault(file="", key="-o", value=str(output), expected=expected)])
 
 
 def from_folder(g: Grid, folder: Folder) -> Sweep:
@@ -213,7 +223,8 @@ def on_cores(count: int) -> Runner:
                     del left[job.first]
                     yield job, failure
             except BrokenProcessPool:
-                for job in [job for job in left.values() if folder.has(job.first)]:
+                names = tuple(named[1].units)
+                for job in [job for job in left.values() if folder.has(job.first, job.last - job.first, names)]:
                     del left[job.first]
                     yield job, None
             if not left:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -84,25 +85,41 @@ class Folder:
     def create(self) -> None:
         """Make the folder; raises ConfigError where that is not possible."""
         try:
-            self.place.mkdir(exist_ok=True)
+            self.place.mkdir(mode=0o700, exist_ok=True)
+            known = self.place.lstat()
         except OSError as error:
-            expected = f"a folder that can be written to ({error.strerror})"
-            raise ConfigError([Fault(file="", key="-o", value=str(self.place), expected=expected)]) from None
+            raise self._refused(f"a folder that can be written to ({error.strerror})") from None
+        if not stat.S_ISDIR(known.st_mode) or known.st_uid != os.geteuid():
+            raise self._refused("a folder of one's own, no link and nobody else's: remove it")
+
+    def _refused(self, expected: str) -> ConfigError:
+        return ConfigError([Fault(file="", key="-o", value=str(self.place), expected=expected)])
 
     def path(self, first: int) -> Path:
         """The file of the chunk that begins with a row."""
         return self.place / f"{first:015d}.arrow"
 
-    def has(self, first: int) -> bool:
-        """Whether that chunk is there."""
-        return self.path(first).is_file()
+    def has(self, first: int, rows: int, names: Sequence[str]) -> bool:
+        """Whether that chunk is there, whole, with so many rows of these columns; anything else is computed again."""
+        import pyarrow as pa
+
+        try:
+            with pa.memory_map(str(self.path(first))) as source:
+                table = pa.ipc.open_file(source).read_all()
+                return bool(table.num_rows == rows and table.column_names == list(names))
+        except (OSError, pa.ArrowException):
+            return False
 
     def put(self, first: int, content: bytes) -> None:
         """Write a chunk, whole or not at all."""
         target = self.path(first)
         part = target.with_suffix(f".{os.getpid()}.part")
-        part.write_bytes(content)
-        part.replace(target)
+        try:
+            self.place.mkdir(mode=0o700, exist_ok=True)  # another run of the same sweep may have ended meanwhile
+            part.write_bytes(content)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
 
     def tables(self, firsts: Iterable[int]) -> Iterator[Any]:
         """The chunks in order, as Arrow tables mapped from disk."""
@@ -119,7 +136,10 @@ class Folder:
             target.unlink(missing_ok=True)
             return
         rows = [{"rows": f.chunk, "worker": f.worker, "reason": f.reason} for f in failures]
-        target.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        try:
+            target.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:  # a full disk is often why they failed
+            raise self._refused(f"a folder that can be written to ({error.strerror}; {failures[0].reason})") from None
 
     def remove(self) -> None:
         """Delete all chunks."""
@@ -161,6 +181,8 @@ def assemble(g: Grid, folder: Folder, firsts: Sequence[int], output: Path) -> No
             writer.write_table(table if output.suffix == ".parquet" else _plain(table, texts))
         writer.close()
         part.replace(output)
+    except FileNotFoundError:  # a chunk that another run took away, not a fault of the output
+        raise
     except OSError as error:
         expected = f"a writable file ({error.strerror})"
         raise ConfigError([Fault(file="", key="-o", value=str(output), expected=expected)]) from None
