@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tests import hostile
 from vmodel.cli.main import COMMANDS
 
-SLOW_S = 60
+SLOW_S = 60  # of processor time
 MEMORY_BYTES = 6 << 30
 
 
@@ -63,7 +63,8 @@ def rounds(minutes, first, commands, keep):
             return
         tried[line[0]] += 1
         before = time.process_time()
-        signal.alarm(SLOW_S)
+        text = ""
+        signal.setitimer(signal.ITIMER_PROF, SLOW_S)
         try:
             problem = hostile.fault(line)
         except TooSlowError as error:
@@ -71,10 +72,8 @@ def rounds(minutes, first, commands, keep):
         except Exception as error:
             problem = where(error)
             text = traceback.format_exc()
-        else:
-            text = problem
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             spent[line[0]] += time.process_time() - before
         key = problem.split(": ")[0] if not problem.startswith("slow") else problem
         if problem and key not in found:
@@ -98,7 +97,7 @@ def main():
     parser.add_argument("--command", action="append", choices=COMMANDS)
     chosen = parser.parse_args()
     keep = chosen.keep.absolute()
-    signal.signal(signal.SIGALRM, _late)
+    signal.signal(signal.SIGPROF, _late)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -4,8 +4,8 @@
     PYTHONPATH=. nice python benchmarks/mutation.py calibrate --sample 150 --seed 1 --keep calibrate.jsonl
 
 A reproducible sample of all changes (comparison, boundary, arithmetic, constant, truth, sign, return) of `vmodel/NAME`
-meets the tests of `tests/NAME` and `tests/laws` that are not slow; `tests/golden` is left out, since frozen answers
-notice everything and prove nothing. A first round without any change records which tests run which lines; each change
+meets the tests of `tests/NAME` that are not slow, but for files named by --without; survivors of that meet the files
+named by --again, so that what takes long is asked last. A first round without any change records which tests run which lines; each change
 then meets the tests that run its line, quickest first, until one fails. Every change runs in a process of its own, the
 files stay as they are. With --keep the results of an interrupted run are used again. Needs coverage.
 """
@@ -235,18 +235,16 @@ def meets(found, path, line):
     return kept
 
 
-def judge(package, path, number, names, files=()):
-    """Whether tests notice a change: killed, timeout or survived. The tests by name, or all of some files."""
+def judge(package, path, number, names):
+    """Whether the tests notice a change: killed, timeout or survived."""
 
     def work():
         import pytest
 
         sys.meta_path.insert(0, Instead(f"vmodel.{package}.{path.stem}", path, changed(path, number)))
-        if names is None:
-            return pytest.main([*ARGUMENTS, "-x", *files])
         return pytest.main([*ARGUMENTS, "-x", *sorted({n.split("::")[0] for n in names})], plugins=[Chosen(names)])
 
-    code = in_child(work, CPU_S if names is not None else CPU_S * 4)
+    code = in_child(work, CPU_S)
     return "timeout" if code is None else "survived" if code in (0, 5) else "killed"
 
 
@@ -274,6 +272,7 @@ def main():
     ]
     keep = chosen.keep or Path(f"mutation-{chosen.package}.jsonl")
     found = baseline(chosen.package, files, keep.with_suffix(".lines.json"))
+    further = baseline(chosen.package, chosen.again, keep.with_suffix(".again.json")) if chosen.again else {}
     every = list(mutants(chosen.package))
     sample = sorted(random.Random(chosen.seed).sample(range(len(every)), min(chosen.sample, len(every))))
     random.Random(chosen.seed).shuffle(sample)  # so that an interrupted run is a sample too
@@ -287,7 +286,10 @@ def main():
             fate = judge(chosen.package, path, number, names) if names else "survived"
             row = {"place": place, "module": path.name, "line": line, "what": what, "tests": len(names), "found": fate}
         elif chosen.again and row["found"] == "survived":
-            row = {**row, "found": judge(chosen.package, path, number, None, chosen.again)}
+            names = meets(further, path, line)
+            row = {**row, "again": len(names)}
+            if names:
+                row["found"] = judge(chosen.package, path, number, names)
         else:
             continue
         if row is not results.get(place):
@@ -306,7 +308,9 @@ def told(package, rows, total):
         print(f"{module:24s} {sum(noticed):4d} of {len(noticed):4d}")
     for row in sorted(rows, key=lambda r: (r["module"], r["line"])):
         if row["found"] == "survived":
-            print(f"survived: vmodel/{package}/{row['module']}:{row['line']}: {row['what']} ({row['tests']} tests)")
+            print(
+                f"survived: vmodel/{package}/{row['module']}:{row['line']}: {row['what']} ({row['tests'] + row.get('again', 0)} tests)"
+            )
     noticed = sum(row["found"] != "survived" for row in rows)
     late = sum(row["found"] == "timeout" for row in rows)
     print(f"{package}: {noticed} of {len(rows)} noticed ({noticed / len(rows):.1%}), {late} by time; {total} in all")
