@@ -5,9 +5,10 @@
 
 A reproducible sample of all changes (comparison, boundary, arithmetic, constant, truth, sign, return) of `vmodel/NAME`
 meets the tests of `tests/NAME` that are not slow, but for files named by --without; survivors of that meet the files
-named by --again, so that what takes long is asked last. A first round without any change records which tests run which lines; each change
-then meets the tests that run its line, quickest first, until one fails. Every change runs in a process of its own, the
-files stay as they are. With --keep the results of an interrupted run are used again. Needs coverage.
+named by --again, so that what takes long is asked last. A first round without any change records which tests run which
+lines; each change then meets the tests that run its line, quickest first, until one fails. Every change runs in a
+process of its own, the files stay as they are. With --keep the results of an interrupted run are used again. Needs
+coverage.
 """
 
 import argparse
@@ -308,9 +309,8 @@ def told(package, rows, total):
         print(f"{module:24s} {sum(noticed):4d} of {len(noticed):4d}")
     for row in sorted(rows, key=lambda r: (r["module"], r["line"])):
         if row["found"] == "survived":
-            print(
-                f"survived: vmodel/{package}/{row['module']}:{row['line']}: {row['what']} ({row['tests'] + row.get('again', 0)} tests)"
-            )
+            met = row["tests"] + row.get("again", 0)
+            print(f"survived: vmodel/{package}/{row['module']}:{row['line']}: {row['what']} ({met} tests)")
     noticed = sum(row["found"] != "survived" for row in rows)
     late = sum(row["found"] == "timeout" for row in rows)
     print(f"{package}: {noticed} of {len(rows)} noticed ({noticed / len(rows):.1%}), {late} by time; {total} in all")

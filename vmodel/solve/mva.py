@@ -71,7 +71,7 @@ def exact_mva(demands_s: Sequence[Number], delay_s: Number, customers: int) -> C
         residence = [demand * (1 + waiting) for demand, waiting in zip(demands_s, queue, strict=True)]
         throughput = inside / (delay_s + _total(residence))
         queue = [throughput * time for time in residence]
-        if abs(throughput - before) <= SETTLED * throughput:  # the slowest station is never idle: whoever comes now waits there
+        if abs(throughput - before) <= SETTLED * throughput:  # the slowest is never idle: all others wait there
             slowest = list(demands_s).index(max(demands_s))
             queue[slowest] += customers - inside
             residence[slowest] = queue[slowest] / throughput
