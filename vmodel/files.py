@@ -23,6 +23,12 @@ def content(name: str | Path, most: int, what: str) -> bytes:
     return data
 
 
+def is_later(body: Mapping[str, Any], known: int) -> bool:
+    """Whether a file says that its format is later than the one that is read here."""
+    value = body.get("format", known)
+    return isinstance(value, (int, float)) and value > known
+
+
 def format_fault(body: Mapping[str, Any], known: int, file: str) -> Fault | None:
     """The fault of a file whose `format` is not the one that is read here; a file without one has the first.
 
@@ -32,7 +38,6 @@ def format_fault(body: Mapping[str, Any], known: int, file: str) -> Fault | None
     value = body.get("format", known)
     if isinstance(value, int) and not isinstance(value, bool) and value == known:
         return None
-    later = isinstance(value, (int, float)) and value > known
-    told = "; a later version of vmodel wrote this file" if later else ""
+    told = "; a later version of vmodel wrote this file" if is_later(body, known) else ""
     shown = value if isinstance(value, (str, int, float)) else str(value)
     return Fault(file=file, key="format", value=shown, expected=f"{known}, the format that this version reads{told}")

@@ -46,6 +46,7 @@ PROFILE_KEYS = {
     "fit": "how it was fitted; not read",
 }
 PATH_KEYS = {
+    "format": "version of the format: 1, and 1 where it is left out",
     "title": "what it is, in one line",
     "place": f"where the application runs: {', '.join(path_file.PLACES[:2])}",
     "attach": f"what the end ends at: {', '.join(path_file.ATTACHMENTS)}",

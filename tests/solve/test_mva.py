@@ -103,20 +103,6 @@ def test_balanced_networks_meet_the_balanced_bound():
     assert balanced_bounds([1.0] * 5, 0.0, 10).throughput_high_pps == pytest.approx(10 / 14)
 
 
-@settings(max_examples=30)
-@given(st.lists(st.floats(0.01, 10.0), min_size=1, max_size=6), delays, st.integers(500, 3000))
-def test_many_customers_end_where_the_whole_recursion_ends(parts, delay, customers):
-    queue, residence, rate = [0.0] * len(parts), [], 0.0
-    for inside in range(1, customers + 1):
-        residence = [demand * (1 + waiting) for demand, waiting in zip(parts, queue, strict=True)]
-        rate = inside / (delay + sum(residence))
-        queue = [rate * time for time in residence]
-    found = exact_mva(parts, delay, customers)
-    assert found.throughput_pps == pytest.approx(rate, rel=1e-12)
-    assert found.residence_s == pytest.approx(residence, rel=1e-8)
-    assert found.queue == pytest.approx(queue, rel=1e-8)
-
-
 def test_arrays_and_floats_agree():
     random = np.random.default_rng(1)
     parts, delay = random.uniform(0.1, 2.0, (4, 7)), random.uniform(0.0, 5.0, 7)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from vmodel.errors import ConfigError, Fault, nearest
-from vmodel.files import content, format_fault
+from vmodel.files import content, format_fault, is_later
 from vmodel.library import tables
 
 FORMAT = 1
@@ -42,10 +42,11 @@ def _topologies(body: Mapping[str, Any]) -> list[str]:
 
 
 def _faults(body: Mapping[str, Any], file: str) -> list[Fault]:
-    newer = format_fault(body, FORMAT, file)
-    if newer is not None:
-        return [newer]  # what else is in it follows other rules
-    out = [
+    other = format_fault(body, FORMAT, file)
+    if other is not None and is_later(body, FORMAT):
+        return [other]  # what else is in it follows other rules
+    out = [] if other is None else [other]
+    out += [
         Fault(file=file, key=key, expected="a known key", nearest=nearest(key, KEYS)) for key in body if key not in KEYS
     ]
     for key, choices in (("place", PLACES), ("attach", ATTACHMENTS), ("device", DEVICES)):

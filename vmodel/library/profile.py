@@ -10,7 +10,7 @@ from typing import Any
 
 from vmodel.core.records import Profile, Seen, Value
 from vmodel.errors import ConfigError, Fault, UnknownName, nearest
-from vmodel.files import content, format_fault
+from vmodel.files import content, format_fault, is_later
 from vmodel.library.tables import knobs, priors
 from vmodel.sources import STANDINGS, TRANSFERRED
 
@@ -198,10 +198,10 @@ def _seen(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str, 
 
 def from_tables(body: Mapping[str, Any], file: str) -> Profile:
     """Make a Profile of parsed TOML. Raises ConfigError with every fault."""
-    newer = format_fault(body, FORMAT, file)
-    if newer is not None:
-        raise ConfigError([newer])  # what else is in it follows other rules
-    faults: list[Fault] = []
+    other = format_fault(body, FORMAT, file)
+    if other is not None and is_later(body, FORMAT):
+        raise ConfigError([other])  # what else is in it follows other rules
+    faults: list[Fault] = [] if other is None else [other]
     for key in NEEDED:
         if key not in body:
             faults.append(Fault(file=file, key=key, expected="a value"))

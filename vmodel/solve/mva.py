@@ -12,7 +12,6 @@ from vmodel.solve.elementwise import Number, choose, least, most, scalar, settle
 
 APPROXIMATION_PRECISION = 1e-12
 APPROXIMATION_STEPS = 20000
-SETTLED = 4e-16  # relative change of a throughput that is rounding only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +66,9 @@ def exact_mva(demands_s: Sequence[Number], delay_s: Number, customers: int) -> C
     queue: list[Number] = [0.0 * demand for demand in demands_s]
     residence, throughput = queue, 0.0
     for inside in range(1, customers + 1):
-        before = throughput
         residence = [demand * (1 + waiting) for demand, waiting in zip(demands_s, queue, strict=True)]
         throughput = inside / (delay_s + _total(residence))
         queue = [throughput * time for time in residence]
-        if abs(throughput - before) <= SETTLED * throughput:  # the slowest is never idle: all others wait there
-            slowest = list(demands_s).index(max(demands_s))
-            queue[slowest] += customers - inside
-            residence[slowest] = queue[slowest] / throughput
-            break
     return _closed(demands_s, throughput, residence, queue)
 
 
