@@ -7,18 +7,20 @@ the proven bound is close enough, the patterns suffice.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linprog
 
-from vmodel.plan.pricing import Market, Row, Undecided
+from vmodel.plan.pricing import Market, Row
 from vmodel.plan.respond import Array
 
 ROUNDS = 400
 COPIES = 12  # disturbed fillings for each kind and level
 PAYS = 1e-7  # relative to the price of a host
-CLOSE = 5e-4  # gap between programme and bound at which the patterns suffice
+CLOSE, CLOSE_HOSTS = 5e-4, 0.25  # gap between programme and bound at which the patterns suffice: share, hosts
+SLACKEN = 0.125  # of the gap, by which the worth of a host may be overstated on the way
+SMOOTH = 0.5  # weight of the prices of the best bound
 WORTH = 3e-4  # a pattern that pays less than this share of a host is left out, and counted in the bound
 MISSING = 4096.0  # price of a VM that has no place, in hosts
 NEW_PER_KIND = 6
@@ -115,16 +117,19 @@ def programme(market: Market, patterns: Sequence[Pattern], dear: float) -> Price
     )
 
 
-def generate(pool: Pool, *, until: float, step: float | None = None) -> Found:
+def generate(pool: Pool, *, until: float, step: float | None = None, prove: bool = True) -> Found:
     """Find patterns until none pays any more, the bound is close enough, or the time is over.
 
-    step: every cost is a whole multiple of it, so that the bound may be rounded up.
+    step: every cost is a whole multiple of it, so that the bound may be rounded up.  prove: false where another
+    programme bounds this one already; then greedy search and fractions alone look for patterns, and there is no bound.
     """
     market = pool.market
     unit = max((kind.cost for kind in market.kinds), default=1.0) or 1.0
     dear = unit * MISSING
     bound, complete = 0.0, True
     prices = programme(market, pool.patterns, dear)
+    centre: Prices | None = None  # the prices of the best bound
+    sharp = False
     for draw in range(ROUNDS):
         if time.monotonic() > until:
             complete = False
@@ -133,11 +138,18 @@ def generate(pool: Pool, *, until: float, step: float | None = None) -> Found:
         if add_greedy(pool, prices, unit, draw):
             prices = programme(market, pool.patterns, dear)
             continue
-        added, best = _add_exact(pool, prices, unit)
-        bound = max(bound, _bound(market, prices, best))
-        if not added or _closed(bound, prices.value, step):
+        asked = prices if centre is None or sharp else _between(centre, prices)
+        slack = 0.0 if sharp else SLACKEN * (1 - bound / max(prices.value, unit))
+        added, best = _add_exact(pool, asked, prices, unit, prove=prove, slack=slack)
+        better = _bound(market, asked, best) if prove else 0.0
+        if better > bound:
+            centre = asked
+        bound = max(bound, better)
+        if (not added and (sharp or not prove)) or (prove and _closed(bound, prices.value, step, unit)):
             break
-        prices = programme(market, pool.patterns, dear)
+        sharp = not added and (asked is prices or better < bound)  # the way between, or the slack, misled
+        if added:
+            prices = programme(market, pool.patterns, dear)
     bound = min(bound, prices.value)
     bound = _rounded_up(bound, step)
     return Found(
@@ -150,10 +162,22 @@ def generate(pool: Pool, *, until: float, step: float | None = None) -> Found:
     )
 
 
-def _closed(bound: float, value: float, step: float | None) -> bool:
+def _between(centre: Prices, prices: Prices) -> Prices:
+    """Prices on the way from those of the best bound to those of the programme, which jump about.
+
+    Source: Wentges1997, smoothing of the prices in column generation.
+    """
+    return replace(
+        prices,
+        vm=SMOOTH * centre.vm + (1 - SMOOTH) * prices.vm,
+        kind=SMOOTH * centre.kind + (1 - SMOOTH) * prices.kind,
+    )
+
+
+def _closed(bound: float, value: float, step: float | None, unit: float) -> bool:
     if step is not None and _rounded_up(bound, step) >= _rounded_up(value, step):
         return True
-    return bound >= value * (1 - CLOSE)
+    return value - bound <= max(CLOSE * value, CLOSE_HOSTS * unit)
 
 
 def _rounded_up(value: float, step: float | None) -> float:
@@ -189,48 +213,64 @@ def add_greedy(pool: Pool, prices: Prices, unit: float, draw: int) -> bool:
     return added
 
 
-def _add_exact(pool: Pool, prices: Prices, unit: float) -> tuple[bool, list[float]]:
-    """A pattern that pays, and an upper bound of what one host of each kind can be worth.
+def _add_exact(
+    pool: Pool, asked: Prices, prices: Prices, unit: float, *, prove: bool, slack: float
+) -> tuple[bool, list[float]]:
+    """Patterns that pay at the prices asked, and an upper bound of what one host of each kind is worth at them.
 
     Continuous fillings bound all rows, and rounded down they are tried first. Then the rows are asked one by one, the
-    most promising first, for a whole pattern that pays; when none does, no host is worth more than it costs.
+    most promising first, for the best whole pattern, until no row that is left can exceed what was found.
+    added: whether any of the patterns pays at the prices of the programme as well.  slack: share of a host's worth by
+    which the bound may be loose, since far from the end a sharper one is of no use.
     """
     market = pool.market
     loose = [0.0] * len(market.rows)
     added = False
     for i, row in enumerate(market.rows):
-        fractions, loose[i] = market.continuous(row, prices.vm)
-        if loose[i] > _pays(market, row, prices):
-            counts = market.rounded(row, prices.vm, fractions)
+        loose[i] = market.at_most(row, asked.vm)
+        if loose[i] <= _pays(market, row, asked):
+            continue
+        fractions, loose[i] = market.continuous(row, asked.vm)
+        if loose[i] > _pays(market, row, asked):
+            counts = market.rounded(row, asked.vm, fractions)
             if _gain(market, row, counts, prices) > WORTH * unit and pool.add(row.kind, counts):
                 added = True
-    best = [0.0] * len(market.kinds)
-    order = sorted(
-        range(len(market.rows)), key=lambda i: -loose[i] / max(_pays(market, market.rows[i], prices), PAYS * unit)
-    )
-    for i in order:
+    if not prove:
+        return added, []
+    if added:
+        return added, _tops(market, loose)
+    least = [max(_pays(market, row, asked), PAYS * unit) for row in market.rows]
+    top = 1.0
+    for i in sorted(range(len(loose)), key=lambda i: -loose[i] / least[i]):
+        wanted = top * (1 + slack) * least[i]
+        if loose[i] <= wanted:
+            break
         row = market.rows[i]
-        pays = _pays(market, row, prices)
-        worth = loose[i]
-        if loose[i] > pays and not added:
-            try:
-                counts = market.paying(row, prices.vm, pays)
-                if counts is None:
-                    worth = pays
-                elif _gain(market, row, counts, prices) > PAYS * unit:
-                    added = pool.add(row.kind, counts)
-            except Undecided:
-                pass
-        best[row.kind] = max(best[row.kind], worth)
-    return added, best
+        counts, loose[i] = market.paying(row, asked.vm, wanted, loose[i])
+        if counts is not None:
+            top = max(top, _worth(market, row, counts, asked) / least[i])
+            if _gain(market, row, counts, prices) > PAYS * unit:
+                added = pool.add(row.kind, counts) or added
+    return added, _tops(market, loose)
+
+
+def _tops(market: Market, worth: Sequence[float]) -> list[float]:
+    """What one host of each kind can be worth, from its rows."""
+    best = [0.0] * len(market.kinds)
+    for row, value in zip(market.rows, worth, strict=True):
+        best[row.kind] = max(best[row.kind], value)
+    return best
+
+
+def _worth(market: Market, row: Row, counts: Array, prices: Prices) -> float:
+    """What the VMs of a pattern are worth, its moves paid."""
+    kind, per_class = market.kinds[row.kind], market.per_class(counts)
+    return float(prices.vm @ per_class) - (kind.cost_of(per_class) - (kind.cost if per_class.any() else 0.0))
 
 
 def _loosest(market: Market, prices: Prices) -> list[float]:
     """What one host of each kind is worth at most, from fractions of VMs alone: a weak bound, but soon had."""
-    best = [0.0] * len(market.kinds)
-    for row in market.rows:
-        best[row.kind] = max(best[row.kind], market.continuous(row, prices.vm)[1])
-    return best
+    return _tops(market, [market.continuous(row, prices.vm)[1] for row in market.rows])
 
 
 def _pays(market: Market, row: Row, prices: Prices) -> float:

@@ -21,7 +21,7 @@ from vmodel.plan.whole import Answer, dive, polish
 
 WORSE = 1e-3  # a choice of options that costs so much more than free choice is looked at again
 SWAPS = 12
-SMALL = 60  # hosts up to which other options are tried in whole hosts
+SMALL = 12  # hosts up to which other options are tried in whole hosts
 TINY = 1e-9
 
 
@@ -227,7 +227,7 @@ def _narrow(problem: Problem, chosen: Sequence[int], known: Sequence[Pattern], u
     for pattern in known:
         if not pattern.counts[mask].any():
             pool.add(pattern.kind, pattern.counts)
-    return generate(pool, until=until, step=problem.step), market
+    return generate(pool, until=until, step=problem.step, prove=False), market
 
 
 def _from_shelves(problem: Problem, shelves: Sequence[Shelf], chosen: Sequence[int]) -> Answer:

@@ -14,17 +14,14 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from vmodel.plan.respond import Array
 from vmodel.plan.room import CAPPED, LEVELLED, POLL, PORTS, SLACK, VCPU, VFS, WORK, Room, Wants, whole
 
-KNAPSACK_GAP = 5e-3  # of a pattern that pays; that none does is proven without a gap
-KNAPSACK_NODES = 20000
+KNAPSACK_GAP = 1e-3  # of a pattern that pays; that none does is proven without a gap
+KNAPSACK_NODES = 1000
 MOST_ON_ONE_HOST = 4096
 MOST_POLLING = 6  # up to here each number of poll-mode cores is looked at by itself
 TINY = 1e-12
+NEVER = 1e12  # of VMs: where nothing bounds how many
 NOISE = 0.15  # of the order of a greedy filling, relative
 INFEASIBLE = 2  # what milp says of a programme without an answer
-
-
-class Undecided(Exception):
-    """Whether a pattern pays could not be settled with the effort allowed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +59,7 @@ class Market:
         self.kinds, self.wants, self.demand = tuple(kinds), wants, demand
         self.classes = len(demand)
         self._made: dict[int, tuple[Array, Array]] = {}
+        self._duals: dict[int, Array] = {}
         self.rows: list[Row] = []
         for k, kind in enumerate(self.kinds):
             limits = wants.limits[:, kind.room.type]
@@ -206,12 +204,27 @@ class Market:
         found = linprog(-value, A_ub=lines, b_ub=most, bounds=bounds.T, method="highs")
         if found.x is None:
             return np.zeros(n), float(value[:n] @ row.most)
+        self._duals[id(row)] = np.maximum(-found.ineqlin.marginals, 0.0)
         return found.x[:n], float(-found.fun)
 
-    def paying(self, row: Row, prices: Array, least: float) -> Array | None:
-        """A whole pattern, its moves paid, worth at least so much; None where it is proven that there is none.
+    def at_most(self, row: Row, prices: Array) -> float:
+        """What no filling is worth more than, from the worth of resources at the prices of an earlier look.
 
-        Raises Undecided where the effort allowed for a proof does not suffice.
+        y b + sum of max over bounds of (value - y A) x, for any y >= 0: weak duality. Infinite before the first look.
+        """
+        duals = self._duals.get(id(row))
+        if duals is None:
+            return float("inf")
+        value, lines, most, (lower, upper) = self._knapsack(row, prices)
+        reduced = value - duals @ lines
+        upper = np.minimum(upper, NEVER)
+        return float(duals @ most + np.where(reduced > TINY, reduced * upper, reduced * lower).sum())
+
+    def paying(self, row: Row, prices: Array, least: float, most_worth: float) -> tuple[Array | None, float]:
+        """The best whole pattern, its moves paid, worth at least so much, and what none is worth more than.
+
+        most_worth: a bound known before.  No pattern where none is found with the effort allowed; the bound says if
+        that is proven.
         """
         value, lines, most, bounds = self._knapsack(row, prices)
         n = len(row.options)
@@ -228,13 +241,15 @@ class Market:
             bounds=Bounds(*bounds),
             options={"mip_rel_gap": KNAPSACK_GAP, "node_limit": KNAPSACK_NODES},
         )
+        if found.status == INFEASIBLE:
+            return None, least
+        proven = None if found.mip_dual_bound is None else -float(found.mip_dual_bound) * scale
+        worth = most_worth if proven is None else min(most_worth, max(least, proven))
         if found.x is None:
-            if found.status == INFEASIBLE:
-                return None
-            raise Undecided
+            return None, worth
         counts = np.zeros(len(self.wants.vm), dtype=int)
         counts[row.options] = np.rint(found.x[:n]).astype(int)
-        return self.mended(row, counts)
+        return self.mended(row, counts), worth
 
     def _knapsack(self, row: Row, prices: Array) -> tuple[Array, Array, Array, Array]:
         """Values, lines, their right sides and upper bounds of the best filling of a row's host.

@@ -6,17 +6,17 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from vmodel.plan.columns import MISSING, Found, Pattern, Pool, Prices, add_greedy, programme
+from vmodel.plan.columns import COPIES, MISSING, Found, Pattern, Pool, Prices, add_greedy, programme
 from vmodel.plan.pricing import Market
 from vmodel.plan.records import Group
 from vmodel.plan.respond import Array
 
 TINY = 1e-9
 REFRESHES = 3  # rounds of new patterns for what is left, after each step down
-FEW = 60.0  # hosts that are left to the integer programme at the end
+FEW = 20.0  # hosts that are left to the integer programme at the end
 ENOUGH = 1.5
-POLISHES, FRESH, GOOD, SEED = 4, 24, 1.9e-3, 1  # rounds, hosts placed anew in each, gap that is good enough
-LAST_NODES, LAST_GAP = 300, 1e-3
+POLISHES, FRESH, GOOD, SEED = 3, 24, 1.9e-3, 1  # rounds, hosts placed anew in each, gap that is good enough
+LAST_NODES, LAST_GAP, LAST_PATTERNS = 200, 2e-3, 40  # of the last integer programme; patterns for each kind
 
 Answer = tuple[float, tuple[Group, ...], Sequence[int]]
 
@@ -49,9 +49,10 @@ def dive(market: Market, found: Found) -> Answer | None:
             return None
         known = tuple(pool.patterns)
         if prices.hosts.sum() <= FEW * ENOUGH:
-            last = _integer(left, known, prices)
+            few = _nearly_paying(pool, prices)
+            last = _integer(left, few)
             if last is not None:
-                for pattern, n in zip(known, last, strict=True):
+                for pattern, n in zip(few, last, strict=True):
                     if n:
                         hosts[len(patterns)] = int(n)
                         patterns.append(pattern)
@@ -74,6 +75,24 @@ def dive(market: Market, found: Found) -> Answer | None:
     return _trimmed(market, patterns, np.array([hosts[i] for i in range(len(patterns))], dtype=int))
 
 
+def _nearly_paying(pool: Pool, prices: Prices) -> list[Pattern]:
+    """The patterns that could be of use to the last hosts: those in use, and for each kind the best of all the others.
+
+    Whole numbers need fillings that do not pay in fractions, of smaller hosts above all.
+    """
+    market = pool.market
+    for row, counts in market.greedy(prices.vm, draw=0, copies=COPIES):
+        if counts.any():
+            pool.add(market.rows[row].kind, counts)
+    hosts = np.concatenate([prices.hosts, np.zeros(len(pool.patterns) - len(prices.hosts))])
+    lost: dict[int, list[tuple[float, int]]] = {}
+    for i, p in enumerate(pool.patterns):
+        worth = float(prices.vm @ p.per_class + prices.kind[p.kind])
+        lost.setdefault(p.kind, []).append((0.0 if hosts[i] > TINY else p.cost - worth, i))
+    kept = sorted(i for some in lost.values() for _, i in sorted(some)[:LAST_PATTERNS])
+    return [pool.patterns[i] for i in kept]
+
+
 def polish(market: Market, found: Found, answer: Answer) -> Answer:
     """Place the most wasteful hosts anew, together with some others, while that is worth it.
 
@@ -88,7 +107,8 @@ def polish(market: Market, found: Found, answer: Answer) -> Answer:
     random = np.random.default_rng(SEED)
     for _ in range(POLISHES):
         cost, groups, chosen = answer
-        if cost - found.bound <= max(unit, GOOD * cost):
+        one = unit if unit > 2 * GOOD * cost else 0.0  # of a few hundred hosts one is all that can be asked
+        if cost - found.bound <= max(one, GOOD * cost):
             break
         hosts = [(g.room, g.counts) for g in groups for _ in range(g.hosts)]
         waste = np.array(
@@ -118,7 +138,7 @@ def _merged(groups: Sequence[Group]) -> tuple[Group, ...]:
     return tuple(found.values())
 
 
-def _integer(market: Market, patterns: Sequence[Pattern], prices: Prices) -> Array | None:
+def _integer(market: Market, patterns: Sequence[Pattern]) -> Array | None:
     """The last hosts by an integer programme; its effort is bounded by nodes, not by time."""
     cost = np.array([p.cost for p in patterns])
     where = np.array([p.kind for p in patterns])
