@@ -30,6 +30,9 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m mkdocs build --strict
 	@echo "open build/site/index.html"
 
+bench: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks -o benchmarks/results.md
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find vmodel tests -name __pycache__ -type d -prune -exec rm -rf {} +
