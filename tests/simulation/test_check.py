@@ -248,13 +248,16 @@ def test_stated_errors_name_figures_and_reasons():
         assert all(known.errors[name] > USUAL[name] for name in known.errors)
 
 
+MESSAGES = {"packets, max": 20_000}  # until rings are full; the page is written from as many everywhere
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_path_agrees_or_its_error_is_stated(kind):
     wrong = []
     for case in CASES:
         if case[1] == kind:
-            wrong += [(*case, f.name, f"{f.gap:+.3f}") for f in off(checked(case, messages=8_000))]
+            wrong += [(*case, f.name, f"{f.gap:+.3f}") for f in off(checked(case, messages=MESSAGES.get(kind, 8_000)))]
     assert wrong == []
 
 
