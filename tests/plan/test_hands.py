@@ -11,7 +11,8 @@ from vmodel.calibrate.dataset import read_rows
 from vmodel.cli.main import main
 from vmodel.plan.bundle import hands_of, script
 from vmodel.plan.plan import plan_fleet
-from vmodel.plan.verify import scenario_of, verdicts
+from vmodel.plan.read import read_fleet
+from vmodel.plan.verify import Tail, chosen, scenario_of, tail_verdict, verdicts
 from vmodel.report.plan_figure import load_figure
 from vmodel.report.planned import plan_json, plan_lines
 from vmodel.solve import solver
@@ -181,6 +182,50 @@ def test_a_measurement_on_another_path_fails_and_one_of_no_class_is_not_compared
     assert second.verdict == "not compared"
     option = planned.known.options[planned.placement.chosen[0]]
     assert scenario_of(option, rows[0]).path == option.path
+
+
+def test_percentiles_pass_inside_the_interval_and_fail_above_the_objective(planned):
+    web = next(o for o in chosen(planned) if o.vm.name == "web")
+    p = solver.predict(web.asked[0].scenario())
+    for percent in (50.0, 90.0, 99.0):
+        us = p.percentiles_s[percent / 100] * 1e6
+        found = tail_verdict(planned, Tail(id="a", vm="web", percent=percent, value_us=us))
+        assert (found.verdict, found.metric) == ("pass", f"p{percent:g}_us")
+        assert found.interval.low < us < found.interval.high
+        assert tail_verdict(planned, Tail(id="a", vm="web", percent=percent, value_us=us * 50)).verdict == "fail"
+    goal = tail_verdict(planned, Tail(id="a", vm="web", percent=99.0, value_us=401.0))  # the objective is 400 us
+    assert goal.verdict == "fail" and "above the objective" in goal.because
+    assert tail_verdict(planned, Tail(id="a", vm="nobody", percent=99.0, value_us=1.0)).verdict == "not compared"
+
+
+NETPERF = """MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 192.0.2.2 () port 0 AF_INET
+THROUGHPUT={rate}
+THROUGHPUT_UNITS=Trans/s
+MEAN_LATENCY={mean}
+P50_LATENCY={p50}
+P90_LATENCY={p90}
+P99_LATENCY={p99}
+REQUEST_SIZE=1024
+RESPONSE_SIZE=1024
+"""
+
+
+def test_a_netperf_run_whose_tail_breaks_the_objective_fails_though_its_mean_is_right(capfd, file, tmp_path):
+    classes = json.loads(ran(capfd, "plan", file, "--json")[1])["classes"]
+    web = next(c for c in classes if c["name"] == "web")
+    q = plan_fleet(read_fleet([str(file)]))
+    option = next(o for o in chosen(q) if o.vm.name == "web")
+    p = solver.predict(option.asked[0].scenario())
+    run = tmp_path / "web.netperf.txt"
+    values = {name: p.percentiles_s[x] * 1e6 for name, x in (("p50", 0.5), ("p90", 0.9))}
+    run.write_text(NETPERF.format(rate=1 / p.latency_s, mean=p.latency_s * 1e6, p99=900, **values), encoding="utf-8")
+    code, out, err = ran(capfd, "plan", file, "--verify", run, "--json")
+    assert (code, err) == (1, "")
+    found = {v["metric"]: v for v in json.loads(out)["verdicts"]}
+    assert found["transactions_per_s"]["verdict"] == found["p50_us"]["verdict"] == "pass"
+    assert found["p99_us"]["verdict"] == "fail"
+    assert "above the objective of 400 us" in found["p99_us"]["because"]
+    assert web["latency_us"]["objective"] == 400
 
 
 def test_results_go_back_into_a_fit_that_the_next_plan_uses(capfd, file, tmp_path):

@@ -14,8 +14,8 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from vmodel.plan.respond import Array
 from vmodel.plan.room import CAPPED, LEVELLED, POLL, PORTS, SLACK, VCPU, VFS, WORK, Room, Wants, whole
 
-KNAPSACK_GAP = 1e-3  # of a pattern that pays; that none does is proven without a gap
-KNAPSACK_NODES = 1000
+KNAPSACK_GAP = 2e-3  # of a pattern that pays; that none does is proven without a gap
+KNAPSACK_NODES = 1200
 MOST_ON_ONE_HOST = 4096
 MOST_POLLING = 6  # up to here each number of poll-mode cores is looked at by itself
 TINY = 1e-12
