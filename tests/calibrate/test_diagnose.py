@@ -16,6 +16,8 @@ from vmodel.errors import FitError
 from vmodel.library.profile import profile, value_of
 from vmodel.solve.ask import predict
 
+pytestmark = pytest.mark.slow  # the README runs the command among the quick tests
+
 MACHINE = profile(str(Path(__file__).with_name("machine.toml")))  # the truth; the diagnosis knows only `generic`
 GENERIC = profile("generic")
 SIZES = (64, 1024, 4096, 16384, 65536)

@@ -8,6 +8,8 @@ from vmodel.calibrate.profile_file import as_profile
 from vmodel.calibrate.update import update
 from vmodel.solve.ask import predict
 
+pytestmark = pytest.mark.slow  # the README runs the command among the quick tests
+
 
 @pytest.fixture(scope="module")
 def known():

@@ -47,12 +47,14 @@ def test_below_capacity_everything_offered_is_carried_by_a_ring_that_holds_what_
         assert "below capacity" in answer.regime, label(answer)
 
 
+@pytest.mark.slow
 def test_a_smaller_ring_never_loses_less(path):
     for chosen, share in itertools.product(of_workload(path, "packets")[:2], (0.2, 0.7, 0.97)):
         lost = [loaded(path, chosen, share, ring_size=places)[0].loss for places in (16, 64, 256, 4096, ROOMY)]
         assert all(b <= a + EXACT for a, b in itertools.pairwise(lost)), (chosen, share, lost)
 
 
+@pytest.mark.slow
 def test_overload_carries_the_capacity_loses_the_rest_and_has_a_latency(path):
     for chosen, share in itertools.product(of_workload(path, "packets"), OVER):
         answer, capacity = loaded(path, chosen, share, ring_size=ROOMY)
@@ -63,6 +65,7 @@ def test_overload_carries_the_capacity_loses_the_rest_and_has_a_latency(path):
         assert 1 - RING_LOSS <= answer.busy[answer.bottleneck] <= 1 + EXACT, label(answer)
 
 
+@pytest.mark.slow
 def test_carried_rate_never_falls_with_offered_load_where_the_ring_holds_an_interval(path):
     for chosen in of_workload(path, "packets"):
         carried = [
@@ -83,11 +86,12 @@ def test_latency_without_idle_wake_ups_never_falls_with_load(path, profile):
     for chosen in of_workload(path, "packets"):
         found = [
             busy_seconds(loaded(path, chosen, share, **UNMODERATED | {"profile": profile})[0])
-            for share in (1e-6, 0.5, 0.9, 0.999, 1.001, 2)
+            for share in (1e-6, 0.9, 1.001)
         ]
         assert all(b >= a * (1 - EXACT) for a, b in itertools.pairwise(found)), (chosen, found)
 
 
+@pytest.mark.slow
 def test_idle_wake_ups_fall_with_load_and_end_where_the_ring_is_full(path):
     for chosen in of_workload(path, "packets"):
         answers = [loaded(path, chosen, share, **UNMODERATED)[0] for share in (1e-6, 0.2, 0.7, 0.97, 1.5)]

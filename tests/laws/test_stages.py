@@ -112,6 +112,7 @@ def test_stage_does_not_shrink_with_message_size(stage):
         assert all(b >= a * (1 - EXACT) for a, b in itertools.pairwise(costs))
 
 
+@pytest.mark.slow
 @all_stages
 def test_gradient_of_the_generated_code_is_the_derivative_of_the_formula(stage):
     gradient = evaluate.stage_rows()[stage.name][1]

@@ -52,6 +52,7 @@ def timer(kind, frames=None):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scv", [0.0, 0.25, 1.0])
 def test_a_single_station_waits_as_long_as_it_must(scv):
     seen = simulate(laid_out(turn_at("a", 1.0, scv), rate=0.6), 60_000, 2)
@@ -69,6 +70,7 @@ def test_a_ring_loses_what_it_must(rho):
     assert dict(seen.lost_at) == {"a": pytest.approx(ring.loss * 60_000, rel=0.1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setup", [0.5, 8.0])
 def test_whoever_finds_a_station_asleep_wakes_it_and_the_others_wait_too(setup):
     visit = turn_at("a", 1.0, 0.25, alarm=[AlarmStep(part=Part(mean_s=setup, scv=0.0), window_s=0.0)])
@@ -89,6 +91,7 @@ def timed(kind, tau, frames=None):
     return turn_at("receiver", 0.0, 0.0, timer=timer(kind, frames), timer_s=tau)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [0.2, 3.0])
 def test_a_throttle_keeps_interrupts_apart_and_a_holdoff_starts_with_the_first(load):
     for kind, law in (("throttle", throttle_time), ("holdoff", holdoff_time)):
@@ -182,6 +185,7 @@ def test_several_in_flight_agree_in_product_form(path):
     assert one_of(found, "product form, SimPy").verdict != OFF
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["virtio-vhost", "vf", "virtio-qemu", "xen-pv"])
 def test_a_stream_runs_at_the_rate_of_its_bottleneck(path):
     found = check(scenario(path=path, workload="stream"))
@@ -190,6 +194,7 @@ def test_a_stream_runs_at_the_rate_of_its_bottleneck(path):
     assert rate.simulated <= 1.02 / max(found.stations.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["virtio-user", "vf", "vhost-user"])
 @pytest.mark.parametrize("kind", ["packets at 0.5", "packets at 0.9"])
 def test_packets_at_a_load_are_carried_and_take_as_long_as_stated(path, kind):
@@ -248,7 +253,8 @@ def test_stated_errors_name_figures_and_reasons():
         assert all(known.errors[name] > USUAL[name] for name in known.errors)
 
 
-MESSAGES = {"packets, max": 20_000}  # until rings are full; the page is written from as many everywhere
+# Enough for rings to be as full as they get; the page is written from 20,000 everywhere.
+MESSAGES = {"packets at 0.9": 8_000, "packets at 1.3": 8_000, "packets, max": 20_000}
 
 
 @pytest.mark.slow
@@ -257,7 +263,7 @@ def test_every_path_agrees_or_its_error_is_stated(kind):
     wrong = []
     for case in CASES:
         if case[1] == kind:
-            wrong += [(*case, f.name, f"{f.gap:+.3f}") for f in off(checked(case, messages=MESSAGES.get(kind, 8_000)))]
+            wrong += [(*case, f.name, f"{f.gap:+.3f}") for f in off(checked(case, messages=MESSAGES.get(kind, 5_000)))]
     assert wrong == []
 
 

@@ -60,6 +60,7 @@ def test_counts_of_floats_and_arrays_are_those_of_the_formula(law):
             assert numpy.broadcast_to(table[word], len(SIZES))[i] == pytest.approx(single[word], rel=1e-12), word
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STAGES)
 def test_costs_of_floats_and_arrays_are_those_of_the_formula(name):
     stage = STAGES[name]
