@@ -71,6 +71,9 @@ def as_bytes(g: Grid, columns: dict[str, Column]) -> bytes:
     return bytes(stream.getvalue())
 
 
+TRIES = 8  # to write a chunk while other runs of the same sweep end
+
+
 class Folder:
     """The chunks of one sweep, in a folder beside its output."""
 
@@ -114,12 +117,17 @@ class Folder:
         """Write a chunk, whole or not at all."""
         target = self.path(first)
         part = target.with_suffix(f".{os.getpid()}.part")
-        try:
-            self.place.mkdir(mode=0o700, exist_ok=True)  # another run of the same sweep may have ended meanwhile
-            part.write_bytes(content)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        for left in reversed(range(TRIES)):
+            try:
+                self.place.mkdir(mode=0o700, exist_ok=True)
+                part.write_bytes(content)
+                part.replace(target)
+                return
+            except FileNotFoundError:  # another run of the same sweep has ended meanwhile and took the folder away
+                if not left:
+                    raise
+            finally:
+                part.unlink(missing_ok=True)
 
     def tables(self, firsts: Iterable[int]) -> Iterator[Any]:
         """The chunks in order, as Arrow tables mapped from disk."""
