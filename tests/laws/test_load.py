@@ -86,7 +86,7 @@ def test_latency_without_idle_wake_ups_never_falls_with_load(path, profile):
     for chosen in of_workload(path, "packets"):
         found = [
             busy_seconds(loaded(path, chosen, share, **UNMODERATED | {"profile": profile})[0])
-            for share in (1e-6, 0.9, 1.001)
+            for share in (1e-6, 0.5, 0.9, 0.999, 1.001, 2)
         ]
         assert all(b >= a * (1 - EXACT) for a, b in itertools.pairwise(found)), (chosen, found)
 

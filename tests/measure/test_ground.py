@@ -27,7 +27,8 @@ def allowed():
 
 
 WHY = allowed()
-# A kernel or container without user namespaces cannot run these at all; the reason names what it said.
+# Real namespaces are what is tested, and a kernel or container may refuse them: then nothing is left to run. The kernel
+# is asked first, and the skip tells its answer; where it agrees (as on CI) all of them run.
 namespaces = pytest.mark.skipif(bool(WHY), reason=WHY or "namespaces can be had")
 
 
@@ -132,7 +133,7 @@ def test_no_signal_leaves_a_process_or_a_namespace_behind(how):
 
 
 @namespaces
-# Giving up root is what is tested; who has none to give runs every other test of this file without it.
+# The test gives up root on the way, which only root can; whoever is not root runs every other test of this file so.
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody without rights")
 def test_root_is_needed_only_where_the_kernel_gives_no_user_namespace():
     code = (

@@ -22,7 +22,10 @@ THERE = {tool.name for tool in installed(list(TOOLS))[0]}
 
 
 def needs(tool):
-    """Skip, with the reason, where a tool or the kernel's leave is missing: real iperf3, sockperf, netperf run here."""
+    """Skip, with the reason, where a tool or the kernel's leave is missing: real iperf3, sockperf, netperf run here.
+
+    CI installs them all; a stranger's machine may have none, and a stand-in would prove nothing.
+    """
     why = WHY or ("" if tool in THERE else f"{tool} is not installed")
     return pytest.mark.skipif(bool(why), reason=why or "present")
 

@@ -1,4 +1,4 @@
-"""Generated from the formulas of vmodel.library.traffic by vmodel.solve.compile; do not edit. Key ee66e7a7a157b7e0."""
+"""Generated from the formulas of vmodel.library.traffic by vmodel.solve.compile; do not edit. Key 9541c98399f97c9d."""
 
 
 def formulas(ceil, floor, maximum, minimum, sqrt):
@@ -101,21 +101,7 @@ def formulas(ceil, floor, maximum, minimum, sqrt):
     traffic_stream_knobs = ('batch', 'coalesce_writes', 'datagram_saving_bytes', 'descriptor_batch', 'direct', 'fills', 'frame_bytes', 'gap_bytes', 'gro', 'header_bytes', 'interrupt_batch', 'joins', 'merges', 'mtu_bytes', 'nodelay', 'page_bytes', 'rx_buffer_bytes', 'scatter_gather', 'segment_limit_bytes', 'size_bytes', 'timestamp_bytes', 'timestamps', 'tso', 'udp')
 
 
-    def traffic_stream_vsock(coalesce_writes, merge_rx_buffers, page_bytes, rx_buffer_bytes, segment_limit_bytes, size_bytes):
-        x0 = minimum(rx_buffer_bytes, segment_limit_bytes)
-        x1 = size_bytes/x0
-        x2 = coalesce_writes*x1 + (1 - coalesce_writes)*ceil(x1)
-        x3 = minimum(size_bytes, x0)
-        return {
-            'vsock_packets': x2,
-            'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x3) - merge_rx_buffers + 1,
-            'vsock_large': x2*minimum(1, ceil((1/2)*x3/page_bytes) - 1),
-            'vsock_cold_bytes': minimum(size_bytes, page_bytes*x2),
-            'first_packet_bytes': minimum(page_bytes, x3),
-        }
-
-
-    traffic_stream_vsock_knobs = ('coalesce_writes', 'merge_rx_buffers', 'page_bytes', 'rx_buffer_bytes', 'segment_limit_bytes', 'size_bytes')
+    traffic_stream_vsock, traffic_stream_vsock_knobs = traffic_rr_vsock, traffic_rr_vsock_knobs
 
 
     def traffic_packets(batch, descriptor_batch, direct, frame_bytes, gap_bytes, gro, interrupt_batch, joins, mtu_bytes, page_bytes, scatter_gather, size_bytes, tso, udp):
@@ -148,21 +134,7 @@ def formulas(ceil, floor, maximum, minimum, sqrt):
     traffic_packets_knobs = ('batch', 'descriptor_batch', 'direct', 'frame_bytes', 'gap_bytes', 'gro', 'interrupt_batch', 'joins', 'mtu_bytes', 'page_bytes', 'scatter_gather', 'size_bytes', 'tso', 'udp')
 
 
-    def traffic_packets_vsock(coalesce_writes, merge_rx_buffers, page_bytes, rx_buffer_bytes, segment_limit_bytes, size_bytes):
-        x0 = minimum(rx_buffer_bytes, segment_limit_bytes)
-        x1 = size_bytes/x0
-        x2 = coalesce_writes*x1 + (1 - coalesce_writes)*ceil(x1)
-        x3 = minimum(size_bytes, x0)
-        return {
-            'vsock_packets': x2,
-            'vsock_fill': merge_rx_buffers*maximum(1, rx_buffer_bytes/x3) - merge_rx_buffers + 1,
-            'vsock_large': x2*minimum(1, ceil((1/2)*x3/page_bytes) - 1),
-            'vsock_cold_bytes': minimum(size_bytes, page_bytes*x2),
-            'first_packet_bytes': minimum(page_bytes, x3),
-        }
-
-
-    traffic_packets_vsock_knobs = ('coalesce_writes', 'merge_rx_buffers', 'page_bytes', 'rx_buffer_bytes', 'segment_limit_bytes', 'size_bytes')
+    traffic_packets_vsock, traffic_packets_vsock_knobs = traffic_rr_vsock, traffic_rr_vsock_knobs
 
 
     return {

@@ -14,7 +14,7 @@ from vmodel.solve.solver import predict
 
 INSIDE, STATED, OFF, NOT_PREDICTED = "inside confidence", "within stated error", "off", "not predicted"
 FEWEST, DEFAULT_MESSAGES, DEFAULT_SEED = 2000, 20_000, 1
-RARE_LOSS = 1e-3  # loss below it is not compared
+RARE_LOSS = 1e-4  # loss below it is not compared
 ROUNDING = 1e-9  # relative; two ways to add the same numbers
 EXACT = 1e-6  # relative; two exact solvers
 LATENCIES = {"mean": "mean_s", "p50": "p50_s", "p99": "p99_s"}

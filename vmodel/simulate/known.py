@@ -122,10 +122,6 @@ def _overload_in_turns(s: Scenario, net: Network, p: Prediction) -> bool:
     return _overload(s, net, p) and any(v.turns for v in net.visits)
 
 
-def _max_throttled(s: Scenario, net: Network, p: Prediction) -> bool:
-    return s.workload == "packets" and net.rate_per_s is None and bool(_throttles(net))
-
-
 KNOWN: tuple[Known, ...] = (
     Known(
         name="rr, wake-ups a large part",
@@ -176,12 +172,6 @@ KNOWN: tuple[Known, ...] = (
         reason="how full the ring behind a worker is hangs on the batches that it takes",
     ),
     Known(
-        name="packets, max, throttle",
-        applies=_max_throttled,
-        errors={"mean": 0.18, "p50": 0.18, "p99": 0.26},
-        reason="the wait for the interrupt and behind it are left out of the latency of a full ring",
-    ),
-    Known(
         name="packets at half the capacity, busy stations in a row",
         applies=_half_loaded,
         errors={"mean": 0.03},
@@ -204,7 +194,8 @@ KNOWN: tuple[Known, ...] = (
         name="packets, max",
         applies=_max,
         errors={"mean": 0.53, "p50": 0.53, "p99": 0.58, "throughput": 0.03},
-        reason="only the ring before the slowest resource is taken to be full, and none where that is the sender",
+        reason="only the ring before the slowest resource is taken to be full, and none where that is the sender; the "
+        "wait for an interrupt and behind it is left out",
     ),
     Known(
         name="packets, max, two resources equally slow",

@@ -114,16 +114,22 @@ def _rests_on(traffic: Traffic, names: tuple[str, ...]) -> dict[str, tuple[str, 
     return {name: tuple(sorted(str(s) for s in traffic.counts[name].free_symbols)) for name in names}
 
 
-def _traffic_text(traffic: Traffic) -> str:
+def _traffic_text(all_of_them: Iterable[Traffic]) -> str:
+    """The functions of every part; a part that counts what one before it counts is that one under another name."""
     text = ""
-    for part, names in _parts(traffic).items():
+    written: dict[str, str] = {}
+    for part, names, traffic in [(part, names, t) for t in all_of_them for part, names in _parts(t).items()]:
         wanted = [traffic.counts[word] for word in names]
         knobs = sorted({str(s) for e in wanted for s in e.free_symbols})
         shared, counts = sympy.cse(wanted, order="canonical")
         steps = "".join(f"    {symbol} = {python(e)}\n" for symbol, e in shared)
         lines = "".join(f"        {word!r}: {python(e)},\n" for word, e in zip(names, counts, strict=True))
-        text += f"def traffic_{part}({', '.join(knobs)}):\n{steps}    return {{\n{lines}    }}\n\n\n"
-        text += f"traffic_{part}_knobs = {tuple(knobs)!r}\n\n\n"
+        body = f"({', '.join(knobs)}):\n{steps}    return {{\n{lines}    }}\n\n\n"
+        same = written.setdefault(body, part)
+        if same == part:
+            text += f"def traffic_{part}{body}traffic_{part}_knobs = {tuple(knobs)!r}\n\n\n"
+        else:
+            text += f"traffic_{part}, traffic_{part}_knobs = traffic_{same}, traffic_{same}_knobs\n\n\n"
     return text
 
 
@@ -195,7 +201,7 @@ def generate() -> dict[str, str]:
         f"{room}.py": _module(room, "".join(_stage_text(s) for s in stages), _stage_rows(stages))
         for room, stages in ROOMS.items()
     }
-    found["traffic.py"] = _module("traffic", "".join(_traffic_text(t) for t in TRAFFIC), _traffic_rows())
+    found["traffic.py"] = _module("traffic", _traffic_text(TRAFFIC), _traffic_rows())
     body = SCRIPT + _script(STAGES)
     key = hashlib.sha256(f"{FORMAT}{sympy.__version__}{body}".encode()).hexdigest()[:16]
     return {**found, "stages.js": SCRIPT_HEADER.format(key=key) + body}

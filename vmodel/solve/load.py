@@ -106,8 +106,8 @@ def offered(way: Traffic, offer: Offer) -> Outcome:
     service[BUS] = plain(way.bus_s)
     queues = ring_queues(service, way.variability, workers, asked, offer, ring=way.ring, trains_s=trains_s)
     reached = list(queues.values())[-1].carried_pps
-    for a in rung:  # behind a full ring nobody is told, and what is lost there is counted by the ring
-        reached = reached * (1 - a.told.loss * (1 - queues[a.alarm.resource].fullness))
+    for a in rung:
+        reached = reached * (1 - a.told.loss)
     carried_plain = least(reached, plain(capacity))  # rounding may say more
     loss = 1 - carried_plain / plain(asked)
     loss = choose(loss > 0, loss, 0.0 * loss)

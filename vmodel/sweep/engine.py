@@ -149,7 +149,9 @@ def attempt(work: Work, named: Named, job: Job, place: str | None) -> bytes | En
         if place is None:
             return found
         Folder(Path(place)).put(job.first, found)
-    except Exception as error:  # whatever a chunk dies of is recorded, so that the other chunks go on
+    # A worker is another process, perhaps on another machine: whatever a chunk dies of goes back as words, since an
+    # exception may not travel, and the other chunks go on. `run` tells every failure, and no table is made then.
+    except Exception as error:
         return EngineError(worker, job.name, f"{type(error).__name__}: {error}")
     return None
 

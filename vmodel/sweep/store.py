@@ -26,6 +26,7 @@ SOURCES = ("*.py", "*.toml")
 DIGEST = 16  # hexadecimal digits of a sweep's name
 KEY, UNITS, ASKED = b"vmodel.sweep", b"vmodel.units", b"vmodel.settings"
 TABLES = ("parquet", "csv")
+TRIES = 8  # to write a chunk while other runs of the same sweep end
 
 
 @cache
@@ -69,9 +70,6 @@ def as_bytes(g: Grid, columns: dict[str, Column]) -> bytes:
     with pa.ipc.new_file(stream, made.schema) as writer:
         writer.write_table(made)
     return bytes(stream.getvalue())
-
-
-TRIES = 8  # to write a chunk while other runs of the same sweep end
 
 
 class Folder:
