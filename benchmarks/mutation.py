@@ -1,19 +1,22 @@
-"""Change the code of a package a little, one place at a time, and count how many of the changes its tests notice.
+"""Change the code of a package a little, one place at a time, and count how many of the changes the tests notice.
 
     PYTHONPATH=. nice python benchmarks/mutation.py solve --sample 150 --seed 1 --keep solve.jsonl
     PYTHONPATH=. nice python benchmarks/mutation.py calibrate --sample 150 --seed 1 --keep calibrate.jsonl
 
 A reproducible sample of all changes (comparison, boundary, arithmetic, constant, truth, sign, return) of `vmodel/NAME`
-meets the tests of `tests/NAME` that are not slow, but for files named by --without; survivors of that meet the files
-named by --again, so that what takes long is asked last. A first round without any change records which tests run which
-lines; each change then meets the tests that run its line, quickest first, until one fails. Every change runs in a
-process of its own, the files stay as they are. With --keep the results of an interrupted run are used again. Needs
-coverage.
+meets all tests that are not slow, but for files named by --without. A first round without any change records which
+tests run which lines (kept beside the results); each change then meets the tests that run its line, quickest first and
+one case of each before the second, up to BUDGET_S, until one fails. Tests that compare with what vmodel itself once
+said (frozen predictions, printed examples) come last and are counted apart. The files stay as they are: every change
+runs in a process of its own, in which the changed functions get their new code after the tests are collected; what runs
+on import meets the tests in a process that imports the changed module. With --keep the results of an interrupted run
+are used again; with --again survivors meet the tests once more, after new ones were written. Needs coverage.
 """
 
 import argparse
 import ast
 import copy
+import gc
 import importlib.abc
 import importlib.util
 import json
@@ -23,13 +26,16 @@ import resource
 import signal
 import sys
 import time
+import types
 from collections import defaultdict
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parents[1]
 CPU_S = 60  # of one change: many times what the quickest tests that run a line need
-TESTS = {"solve": ("solve",), "calibrate": ("calibrate",)}
+PACKAGES = ("solve", "calibrate")
 BUDGET_S = 25.0  # of baseline time of the tests that one change meets
+FROZEN_S = 5.0  # the same, of tests that compare with what vmodel itself once said
+FROZEN = ("tests/golden/", "tests/test_readme.py", "tests/docs/", "tests/test_notebooks.py")
 COMPARE = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,),
@@ -99,10 +105,17 @@ def _none(node):
 
 
 def mutants(package):
-    """All changes of a package: (module file, number in the file, line, what)."""
+    """All changes of a package: (module file, number in the file, line, first and last line of its statement, what)."""
     for path in sorted((HOME / "vmodel" / package).glob("*.py")):
-        for number, (node, what, _) in enumerate(places(ast.parse(path.read_text("utf-8")))):
-            yield path, number, node.lineno, what
+        tree = ast.parse(path.read_text("utf-8"))
+        span = {}
+        for statement in ast.walk(tree):  # outer ones first, so that inner ones have the last word
+            if isinstance(statement, ast.stmt):
+                body = getattr(statement, "body", None)
+                last = body[0].lineno - 1 if body else statement.end_lineno
+                span.update(dict.fromkeys(range(statement.lineno, last + 1), (statement.lineno, last)))
+        for number, (node, what, _) in enumerate(places(tree)):
+            yield path, number, node.lineno, *span.get(node.lineno, (node.lineno, node.lineno)), what
 
 
 def changed(path, number):
@@ -134,13 +147,17 @@ class Instead(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class Chosen:
-    """A pytest plugin that keeps the named tests, in the order of the names."""
+    """A pytest plugin that keeps the named tests, in the order of the names, and notes the first that fails."""
 
-    def __init__(self, names):
-        self.order = {name: place for place, name in enumerate(names)}
+    def __init__(self, names, note):
+        self.order, self.note = {name: place for place, name in enumerate(names)}, note
 
     def pytest_collection_modifyitems(self, items):
         items[:] = sorted((i for i in items if i.nodeid in self.order), key=lambda i: self.order[i.nodeid])
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed and not self.note.exists():
+            self.note.write_text(report.nodeid, "utf-8")
 
 
 class Watching:
@@ -158,6 +175,23 @@ class Watching:
             self.failed.append(report.nodeid)
 
 
+class Collected:
+    """A pytest plugin that, instead of running the tests, hands them to a function."""
+
+    def __init__(self, work):
+        self.work = work
+
+    def pytest_sessionstart(self):
+        from hypothesis import Phase, settings  # after tests/conftest.py has chosen its profile
+
+        settings.register_profile("mutation", settings.default, phases=[Phase.explicit, Phase.generate])
+        settings.load_profile("mutation")  # one counter-example is enough, however large
+
+    def pytest_runtestloop(self, session):
+        self.work(session)
+        return True
+
+
 def in_child(work, cpu_s=None):
     """Run a function in a fork without output; returns its exit status, or None where it was ended for its time."""
     child = os.fork()
@@ -173,8 +207,8 @@ def in_child(work, cpu_s=None):
             code = int(work())
         finally:
             os._exit(code)
-    end = time.monotonic() + (cpu_s or 3600) * 8
-    while time.monotonic() < end:
+    end = None if cpu_s is None else time.monotonic() + cpu_s * 8
+    while end is None or time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else None
@@ -190,113 +224,165 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-def baseline(package, files, store):
+def baseline(files, store):
     """Which test runs which line, and for how long: written to a file, since the fork that finds it ends."""
 
     def work():
         import coverage
         import pytest
 
-        found = coverage.Coverage(data_file=None, include=[f"{HOME}/vmodel/{package}/*"], config_file=False)
+        include = [f"{HOME}/vmodel/{package}/*" for package in PACKAGES]
+        found = coverage.Coverage(data_file=None, include=include, config_file=False)
         watching = Watching(found)
         found.start()
         code = pytest.main([*ARGUMENTS, *files], plugins=[watching])
         found.stop()
         data = found.get_data()
+        tests = sorted(watching.seconds)
+        number = {name: place for place, name in enumerate(tests)}
         lines = {}
         for name in data.measured_files():
             for line, contexts in data.contexts_by_lineno(name).items():
-                lines.setdefault(Path(name).name, {})[line] = [c for c in contexts if c]
-        body = {"code": int(code), "seconds": watching.seconds, "failed": watching.failed, "lines": lines}
-        store.write_text(json.dumps(body), "utf-8")
+                of_file = lines.setdefault(str(Path(name).relative_to(HOME)), {})
+                of_file[line] = [number[c] if c else -1 for c in contexts if not c or c in number]
+        body = {"code": int(code), "tests": tests, "lines": lines, "failed": watching.failed}
+        store.write_text(json.dumps({**body, "seconds": [watching.seconds[name] for name in tests]}), "utf-8")
         return 0
 
     if not store.exists():
         in_child(work)
     found = json.loads(store.read_text("utf-8"))
     if found["failed"]:
-        sys.exit(f"without any change these fail: {found['failed'][:5]}")
+        print(f"without any change these fail, and are left out: {', '.join(found['failed'])}", file=sys.stderr)
     return found
 
 
-def meets(found, path, line):
-    """The tests that run a line, quickest first, up to the budget; all quick ones where it runs on import."""
-    names = found["lines"].get(path.name, {}).get(str(line), [])
-    at_import = not names
-    names = sorted(names or found["seconds"], key=lambda name: found["seconds"].get(name, 0.0))
-    if at_import:  # a constant or a table: everything that runs some line of its module
-        module = {c for contexts in found["lines"].get(path.name, {}).values() for c in contexts}
-        names = [name for name in names if name in module]
-    kept, spent = [], 0.0
-    for name in names:
-        spent += found["seconds"].get(name, 0.0)
-        if spent > BUDGET_S and kept:
-            break
-        kept.append(name)
-    return kept
+def meets(found, path, first, last):
+    """The tests that run some of the lines, as `main` orders them, and whether the lines run on import."""
+    of_file = found["lines"].get(str(path.relative_to(HOME)), {})
+    places = {place for line in range(first, last + 1) for place in of_file.get(str(line), [])}
+    on_import = not places or -1 in places
+    if on_import:  # a constant or a table: everything that runs some line of its module
+        places = {place for contexts in of_file.values() for place in contexts}
+    bad, seconds = set(found["failed"]), found["seconds"]
+    cases = defaultdict(list)
+    for place in sorted(places - {-1}, key=lambda p: seconds[p]):
+        if found["tests"][place] not in bad:
+            cases[found["tests"][place].split("[")[0]].append(place)
+    ranked = [
+        (name.startswith(FROZEN), rank > 0, seconds[p], p) for name, ps in cases.items() for rank, p in enumerate(ps)
+    ]
+    kept, spent, budget = [], 0.0, {False: BUDGET_S, True: BUDGET_S + FROZEN_S}
+    for frozen, _, _, place in sorted(ranked):
+        spent += seconds[place]
+        if spent > budget[frozen]:
+            spent -= seconds[place]
+            continue
+        kept.append(found["tests"][place])
+    return kept, on_import
 
 
-def judge(package, path, number, names):
-    """Whether the tests notice a change: killed, timeout or survived."""
+def cold(package, path, number, names, note):
+    """How the tests end in a process that imports the changed module."""
 
     def work():
         import pytest
 
         sys.meta_path.insert(0, Instead(f"vmodel.{package}.{path.stem}", path, changed(path, number)))
-        return pytest.main([*ARGUMENTS, "-x", *sorted({n.split("::")[0] for n in names})], plugins=[Chosen(names)])
+        files = sorted({n.split("::")[0] for n in names})
+        return pytest.main([*ARGUMENTS, "-x", *files], plugins=[Chosen(names, note)])
 
-    code = in_child(work, CPU_S)
-    return "timeout" if code is None else "survived" if code in (0, 5) else "killed"
+    return in_child(work, CPU_S)
+
+
+def hot(items, path, number, names, note):
+    """How collected tests end in a fork in which the functions of a module have their changed code."""
+
+    def work():
+        put(path, changed(path, number))
+        chosen = [items[name] for name in names]
+        for item, after in zip(chosen, [*chosen[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if note.exists():
+                return 1
+        return 0
+
+    return in_child(work, CPU_S)
+
+
+def put(path, code):
+    """Give every function of a file that exists the code that a changed text of the file has for it."""
+    new, todo = {}, [code]
+    while todo:
+        for part in todo.pop().co_consts:
+            if isinstance(part, types.CodeType):
+                new[part.co_qualname, part.co_firstlineno] = part
+                todo.append(part)
+    for thing in gc.get_objects():
+        if isinstance(thing, types.FunctionType) and thing.__code__.co_filename == str(path):
+            own = new.get((thing.__code__.co_qualname, thing.__code__.co_firstlineno))
+            if own is not None and own != thing.__code__:
+                thing.__code__ = own
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("package", choices=("solve", "calibrate"))
+    parser.add_argument("package", choices=PACKAGES)
     parser.add_argument("--sample", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
-    parser.add_argument(
-        "--without", nargs="*", default=[], help="test files that the first round leaves out: slow ones"
-    )
-    parser.add_argument("--again", nargs="*", default=[], help="test files that the survivors of --keep meet as well")
+    parser.add_argument("--lines", type=Path, default=Path("mutation-lines.json"), help="where the first round is kept")
+    parser.add_argument("--without", nargs="*", default=[], help="test files that are left out")
+    parser.add_argument("--again", action="store_true", help="let the survivors of --keep meet the tests once more")
     chosen = parser.parse_args()
     os.chdir(HOME)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in ("pytest", "hypothesis", "numpy", "scipy.optimize", "scipy.stats", "sympy", "networkx", "pydantic"):
         importlib.import_module(name)  # once for all forks; nothing of vmodel
 
-    files = [
-        str(p)
-        for folder in TESTS[chosen.package]
-        for p in sorted(Path("tests", folder).glob("test_*.py"))
-        if p.name not in chosen.without
-    ]
+    files = [str(p) for p in sorted(Path("tests").rglob("test_*.py")) if p.name not in chosen.without]
     keep = chosen.keep or Path(f"mutation-{chosen.package}.jsonl")
-    found = baseline(chosen.package, files, keep.with_suffix(".lines.json"))
-    further = baseline(chosen.package, chosen.again, keep.with_suffix(".again.json")) if chosen.again else {}
+    found = baseline(files, chosen.lines)
     every = list(mutants(chosen.package))
-    sample = sorted(random.Random(chosen.seed).sample(range(len(every)), min(chosen.sample, len(every))))
-    random.Random(chosen.seed).shuffle(sample)  # so that an interrupted run is a sample too
+    sample = random.Random(chosen.seed).sample(range(len(every)), min(chosen.sample, len(every)))
     known = [json.loads(line) for line in keep.read_text("utf-8").splitlines()] if keep.exists() else []
     results = {row["place"]: row for row in known}
-    for place in sample:
-        path, number, line, what = every[place]
-        row = results.get(place)
-        if row is None:
-            names = meets(found, path, line)
-            fate = judge(chosen.package, path, number, names) if names else "survived"
-            row = {"place": place, "module": path.name, "line": line, "what": what, "tests": len(names), "found": fate}
-        elif chosen.again and row["found"] == "survived":
-            names = meets(further, path, line)
-            row = {**row, "again": len(names)}
-            if names:
-                row["found"] = judge(chosen.package, path, number, names)
-        else:
-            continue
-        if row is not results.get(place):
-            results[place] = row
-            with keep.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
+    todo = [p for p in sample if p not in results or chosen.again and results[p]["found"] == "survived"]
+    note = keep.with_suffix(".failed").resolve()
+
+    def judged(place, run):
+        path, number, line, first, last, what = every[place]
+        names, _ = meets(found, path, first, last)
+        note.unlink(missing_ok=True)
+        start = time.monotonic()
+        code = run(path, number, names, note) if names else 0
+        fate = "timeout" if code is None else "survived" if code in (0, 5) else "killed"
+        row = {"place": place, "module": path.name, "line": line, "what": what, "tests": len(names), "found": fate}
+        row["by"] = note.read_text("utf-8") if note.exists() else ""
+        row["seconds"] = round(time.monotonic() - start, 2)
+        with keep.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def all_hot(session):
+        items = {item.nodeid: item for item in session.items}
+        gc.freeze()
+        for place in warm:
+            judged(place, lambda *change: hot(items, *change))
+
+    on_import = {p: meets(found, every[p][0], *every[p][3:5])[1] for p in todo}
+    warm = [p for p in todo if not on_import[p]]
+    if warm:
+
+        def collect():
+            import pytest
+
+            return pytest.main([*ARGUMENTS, *files], plugins=[Collected(all_hot)])
+
+        in_child(collect)
+    for place in todo:
+        if on_import[place]:
+            judged(place, lambda *change: cold(chosen.package, *change))
+    results = {row["place"]: row for row in map(json.loads, keep.read_text("utf-8").splitlines())}
     return told(chosen.package, [results[place] for place in sample], len(every))
 
 
@@ -309,11 +395,12 @@ def told(package, rows, total):
         print(f"{module:24s} {sum(noticed):4d} of {len(noticed):4d}")
     for row in sorted(rows, key=lambda r: (r["module"], r["line"])):
         if row["found"] == "survived":
-            met = row["tests"] + row.get("again", 0)
-            print(f"survived: vmodel/{package}/{row['module']}:{row['line']}: {row['what']} ({met} tests)")
+            print(f"survived: vmodel/{package}/{row['module']}:{row['line']}: {row['what']} ({row['tests']} tests)")
     noticed = sum(row["found"] != "survived" for row in rows)
     late = sum(row["found"] == "timeout" for row in rows)
-    print(f"{package}: {noticed} of {len(rows)} noticed ({noticed / len(rows):.1%}), {late} by time; {total} in all")
+    frozen = sum(row["by"].startswith(FROZEN) for row in rows)
+    print(f"{package}: {noticed} of {len(rows)} noticed ({noticed / len(rows):.1%}), {late} by time,", end=" ")
+    print(f"{frozen} only by what vmodel itself once said; {total} in all")
     return 0
 
 
