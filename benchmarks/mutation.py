@@ -176,10 +176,14 @@ class Watching:
 
 
 class Collected:
-    """A pytest plugin that, instead of running the tests, hands them to a function."""
+    """A pytest plugin that, instead of running the tests, hands them to a function; forks note what fails."""
 
-    def __init__(self, work):
-        self.work = work
+    def __init__(self, work, note):
+        self.work, self.note = work, note
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed and not self.note.exists():
+            self.note.write_text(report.nodeid, "utf-8")
 
     def pytest_sessionstart(self):
         from hypothesis import Phase, settings  # after tests/conftest.py has chosen its profile
@@ -347,7 +351,7 @@ def main():
     sample = random.Random(chosen.seed).sample(range(len(every)), min(chosen.sample, len(every)))
     known = [json.loads(line) for line in keep.read_text("utf-8").splitlines()] if keep.exists() else []
     results = {row["place"]: row for row in known}
-    todo = [p for p in sample if p not in results or chosen.again and results[p]["found"] == "survived"]
+    todo = [p for p in sample if p not in results or (chosen.again and results[p]["found"] == "survived")]
     note = keep.with_suffix(".failed").resolve()
 
     def judged(place, run):
@@ -376,7 +380,7 @@ def main():
         def collect():
             import pytest
 
-            return pytest.main([*ARGUMENTS, *files], plugins=[Collected(all_hot)])
+            return pytest.main([*ARGUMENTS, *files], plugins=[Collected(all_hot, note)])
 
         in_child(collect)
     for place in todo:
