@@ -1,6 +1,7 @@
 """Fair shares: the laws of max-min allocation, the printed example, and what tenants of one host do to each other."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.strategies import of_workload
 from vmodel.config import scenario
 from vmodel.library import tables
 from vmodel.solve import compose, solver
-from vmodel.solve.shared import Tenant, _added, max_min, share
+from vmodel.solve.shared import Tenant, _added, _instance, _turn, max_min, share
 
 KINDS = ("one", "two", "three")
 CLOSE = 1e-6
@@ -126,11 +127,12 @@ def test_shared_resources_are_never_overbooked_and_nobody_is_faster_than_alone(d
         assert 0 <= s.loss < 1
 
 
-@given(st.sampled_from(MIXES), st.integers(2, 20))
-def test_equal_tenants_get_equal_shares(s, count):
-    shares = share(tenants(count, s)).shares
-    assert all(x.rate_per_s == pytest.approx(shares[0].rate_per_s) for x in shares)
-    assert all(x.latency_s == pytest.approx(shares[0].latency_s) for x in shares)
+@pytest.mark.parametrize("count", [2, 7])
+def test_equal_tenants_get_equal_shares(count):
+    for s in MIXES:
+        shares = share(tenants(count, s)).shares
+        assert [x.rate_per_s for x in shares] == pytest.approx([shares[0].rate_per_s] * count), s.workload
+        assert [x.latency_s for x in shares] == pytest.approx([shares[0].latency_s] * count), s.workload
 
 
 @given(mixes)
@@ -248,6 +250,130 @@ def test_opposite_directions_of_a_wire_and_far_hosts_are_not_shared():
     assert "wire|in" in twice.busy
     apart = share([Tenant(name="a", scenario=into), Tenant(name="b", scenario=into)], peers_apart=True)
     assert {r for r in twice.busy if r.endswith("there")} and not {r for r in apart.busy if r.endswith("there")}
+
+
+def by_hand(crowd, turns, rooms, steps=400):
+    """The fixed point of the docstring of `share`, where no resource is full: rates and waits, resource by resource."""
+    lone = [solver.solve(t.scenario, compose.parameter_values(t.scenario)).outcome for t in crowd]
+    full = [solver.solve(asked(**{**LOADED[t.name], "load": "max"}), COSTS).outcome for t in crowd]
+    demands = [
+        {"poll-mode core|here": f.demands_s["poll-mode core|0"], "memory bus": f.demands_s["memory bus"]} for f in full
+    ]
+    loops = [t.scenario.knobs["in_flight"] if t.scenario.workload == "rr" else None for t in crowd]
+    rates = [float(out.rate_per_s) for out in lone]
+    presence = [dict.fromkeys(d, 0.0) for d in demands]
+    for _ in range(steps):
+        stretch, waits = [], []
+        for i, t in enumerate(crowd):
+            others = [j for j in range(len(crowd)) if j != i]
+            stretch.append(
+                {
+                    r: max(1.0, (1 + sum(crowd[j].weight / t.weight * presence[j][r] for j in others)) / rooms[r])
+                    for r in rooms
+                }
+            )
+            half_round = sum(
+                q * demands[j]["poll-mode core|here"] * min(turns[j], 1 / (1 - q)) / 2 / rooms["poll-mode core|here"]
+                for j in others
+                if (q := presence[j]["poll-mode core|here"]) < 1
+            )
+            turn = {"poll-mode core|here": half_round, "memory bus": 0.0}
+            waits.append({r: max(demands[i][r] * (stretch[i][r] - 1), turn[r]) for r in rooms})
+        for i, n in enumerate(loops):
+            if n is not None:
+                rates[i] = n / (n / float(lone[i].rate_per_s) + sum(waits[i].values()))
+            for r in rooms:
+                aim = min(1.0, rates[i] * demands[i][r] * stretch[i][r])
+                presence[i][r] += 0.3 * (aim - presence[i][r])
+    for i, n in enumerate(loops):
+        for r in rooms if n is None else ():
+            x, d = rates[i], demands[i][r]
+            queue = d * stretch[i][r] / (1 - x * d * stretch[i][r]) - d / (1 - x * d)
+            waits[i][r] = max(waits[i][r], queue)
+    return rates, waits, lone, demands
+
+
+LOADED = {
+    "heavy": {"size": 64, "workload": "rr"},
+    "light": {"size": 64, "workload": "rr"},
+    "four": {"size": 256, "workload": "rr", "in_flight": 4},
+    "frames": {"size": 1500, "load": 100_000},
+}
+COSTS = compose.parameter_values(asked())
+
+
+@pytest.mark.parametrize("room", [1.0, 1.25])
+def test_ping_pongs_and_frames_beside_each_other_are_the_fixed_point_that_is_written_down(room):
+    weights = {"heavy": 2.0, "light": 1.0, "four": 0.5, "frames": 1.0}
+    crowd = [Tenant(name=n, scenario=asked(**LOADED[n]), weight=w) for n, w in weights.items()]
+    rooms = {"poll-mode core|here": room, "memory bus": 1.0}
+    rates, waits, lone, demands = by_hand(crowd, (1, 1, 4, 64), rooms)
+    found = share(crowd, capacity={"poll-mode core": room})
+    for s, rate, waited, out, t in zip(found.shares, rates, waits, lone, crowd, strict=True):
+        assert s.rate_per_s == pytest.approx(rate, rel=1e-9) and s.alone_per_s == float(out.rate_per_s)
+        assert dict(s.waits_s) == {r: pytest.approx(w, rel=1e-6) for r, w in waited.items()}
+        assert (s.limited_by, s.loss) == (None, pytest.approx(float(out.loss)))
+        loop = t.scenario.workload == "rr"
+        expected = t.scenario.knobs["in_flight"] / rate if loop else float(out.latency_s) + sum(waited.values())
+        assert s.latency_s == pytest.approx(expected) and s.alone_latency_s == float(out.latency_s)
+        assert s.kept == pytest.approx(rate / float(out.rate_per_s))
+    busy = {r: sum(x * d[r] for x, d in zip(rates, demands, strict=True)) / rooms[r] for r in rooms}
+    assert dict(found.busy) == {r: pytest.approx(b) for r, b in busy.items()}
+    assert found.suffering == dict.fromkeys(("heavy", "light", "four"), "poll-mode core|here")
+
+
+def test_what_sharing_adds_has_no_end_where_the_queue_has_none():
+    assert _added(0.5, 1.5, 1.0, False) == pytest.approx(0.5 * 1.5 / 0.25 - 0.5 / 0.5)
+    assert _added(0.5, 1.0, 1.0, False) == 0
+    assert _added(0.5, 2.0, 1.0, False) == _added(0.5, 1.5, 1.0, True) == _added(0.5, 3.0, 1.0, False) == math.inf
+
+
+def test_a_turn_is_a_batch_a_window_or_what_a_ring_holds():
+    def turn(**settings):
+        s = asked(**settings)
+        return _turn(s, solver.solve(s, compose.parameter_values(s)))
+
+    assert (turn(size=64), turn(size=64, batch=256), turn(size=64, batch=999, ring_size=256)) == (64, 256, 256)
+    assert (turn(size=64, workload="rr"), turn(size=64, workload="rr", in_flight=9)) == (1, 9)
+    assert turn(size=64, workload="rr", in_flight=99) == 64
+    s = asked("virtio-vhost", topology="host-vm", size=65536, workload="stream", ring_size=256, batch=64)
+    segments = solver.solve(s, compose.parameter_values(s)).words["segments"]
+    pages = max(1.0, 65536 / max(segments, 1.0) / s.knobs["page_bytes"])
+    assert pages > 4  # so that the ring, not the batch, is what a turn ends at
+    assert _turn(s, solver.solve(s, compose.parameter_values(s))) == max(1.0, 256 / pages / segments)
+
+
+INSTANCES = [
+    ("memory bus", {}, {}, "memory bus"),
+    ("guest vCPU|receiver", {}, {}, "guest vCPU|receiver|me"),
+    ("poll-mode core|0", {}, {}, "poll-mode core|here"),
+    ("vhost worker|sender", {}, {}, "vhost worker|sender|me"),
+    ("vhost worker|sender", {}, {"shared_worker": True}, "vhost worker|here"),
+    ("QEMU I/O thread|guest", {}, {"shared_worker": True}, "QEMU I/O thread|here"),
+    ("poll-mode core|1", {"topology": "cross-vm-vm"}, {}, "poll-mode core|here"),
+    ("poll-mode core|2", {"topology": "cross-vm-vm"}, {}, "poll-mode core|there"),
+    ("poll-mode core|2", {"topology": "cross-vm-vm"}, {"peers_apart": True}, "poll-mode core|2|me"),
+    ("poll-mode core|1", {"topology": "cross-vm-vm"}, {"peers_apart": True}, "poll-mode core|here"),
+    ("wire|there", {"topology": "cross-host-vm", "direction": "to-vm"}, {}, "wire|in"),
+    ("wire|back", {"topology": "cross-host-vm", "direction": "to-vm"}, {}, "wire|out"),
+    ("wire|there", {"topology": "cross-host-vm", "direction": "from-vm"}, {}, "wire|out"),
+    ("wire|back", {"topology": "cross-host-vm", "direction": "from-vm"}, {}, "wire|in"),
+    ("vhost worker|sender", {"topology": "cross-vm-vm", "direction": "from-vm"}, {"shared_worker": True},
+     "vhost worker|here"),
+    ("vhost worker|receiver", {"topology": "cross-vm-vm", "direction": "from-vm"}, {"shared_worker": True},
+     "vhost worker|there"),
+    ("vhost worker|receiver", {"topology": "cross-vm-vm", "direction": "to-vm"}, {"shared_worker": True},
+     "vhost worker|here"),
+    ("vhost worker|guest", {"topology": "cross-host-vm", "direction": "to-vm"}, {"shared_worker": True},
+     "vhost worker|here"),
+]  # fmt: skip
+
+
+def test_each_resource_is_named_by_the_host_it_stands_on():
+    for key, settings, told, expected in INSTANCES:
+        s = asked("virtio-vhost", **{"workload": "stream", **settings})
+        given = {"shared_worker": False, "peers_apart": False, **told}
+        assert _instance(Tenant(name="me", scenario=s), key, *given.values()) == expected, (key, settings, told)
 
 
 def rounds(random, rates, draw, seconds):
