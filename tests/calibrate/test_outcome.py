@@ -1,12 +1,27 @@
 """Whatever rows come, a fit ends in one of four outcomes, with one sentence that a person understands."""
 
+import math
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests.calibrate.made import PRIOR, SIZES, measured, row, scaled
 from vmodel.calibrate.fit import fit
-from vmodel.calibrate.outcome import AT_BOUND, NOT_IDENTIFIED, OK, OUTCOMES, OUTSIDE_DOMAIN
+from vmodel.calibrate.outcome import (
+    AT_BOUND,
+    NOT_IDENTIFIED,
+    OK,
+    OUTCOMES,
+    OUTSIDE_DOMAIN,
+    _constant,
+    _contradiction,
+    _named,
+    _outside,
+    _rejected,
+    _unit,
+)
 
 
 @pytest.fixture(scope="module")
@@ -105,3 +120,61 @@ def test_a_cost_that_would_have_to_be_impossible_is_at_its_bound():
     assert f.outcome in (AT_BOUND, OUTSIDE_DOMAIN)
     if f.outcome == AT_BOUND:
         assert "as far from what is physically likely" in f.because
+
+
+def test_a_unit_explains_values_that_it_brings_back_and_brings_closer():
+    thousand = math.log(1000)
+    assert _unit(np.array([-thousand, -thousand - 1.3, -thousand + 1.3])) == "1000 times larger"
+    assert _unit(np.full(3, thousand)) == "1000 times smaller"
+    assert _unit(np.full(3, -2 * thousand)) == "a million times larger"
+    assert _unit(np.full(3, 2 * thousand + 1.3)) == "a million times smaller"
+    assert _unit(np.full(3, thousand + 1.5)) is None
+    assert _unit(np.full(3, 3.4)) is None  # a factor of thirty is as far from a thousand as from one
+
+
+def test_rows_contradict_each_other_beyond_a_factor_their_spread_and_a_quarter_of_all():
+    def torn(high, sd=None, others=0):
+        rest = [row(9 + i, 10.0 + i, size=9999 + i) for i in range(others)]
+        return _contradiction([row(0, 10.0, size=64, sd=sd), row(1, high, size=64, sd=sd), *rest])
+
+    assert torn(20.0) is None and "r0 and r1 ask the same and differ by a factor of 2.1" in torn(20.9)
+    assert torn(30.0, sd=7.0) is not None and torn(30.0, sd=7.1) is None  # 20 against 2 sqrt(2) sd
+    assert torn(30.0, others=5) is not None and torn(30.0, others=6) is None  # two of seven, two of eight
+
+
+def test_ids_are_named_five_at_a_time_and_verbs_agree():
+    assert _named(["a"] * 5) == "a, a, a, a, a" and _named(["a"] * 6) == "a, a, a, a, a, ..."
+    assert (
+        _rejected([]) == "" and "a speaks against" in _rejected(["a"]) and "a, b speak against" in _rejected(["a", "b"])
+    )
+
+
+def test_one_value_of_four_configurations_is_a_cap_where_a_factor_of_two_is_expected():
+    def constant(values, apart):
+        rows = [row(i, v, size=64 * (i + 1)) for i, v in enumerate(values)]
+        first = np.linspace(0, math.log(apart), len(rows))
+        return _constant(SimpleNamespace(problem=SimpleNamespace(rows=rows), first=first))
+
+    assert "4 configurations all have latency_us 5, where a factor of 2 is expected" in constant([5.0] * 4, 2.1)
+    assert constant([5.0] * 4, 1.9) is None and constant([5.0] * 3, 9.0) is None
+    assert constant([5.0, 5.0, 5.0, 5.1], 9.0) is None
+
+
+def test_a_quarter_of_rows_may_be_off_by_more_than_a_third():
+    def outside(residuals, noise):
+        rows = [row(i, 10.0, size=64 * (i + 1)) for i in range(len(residuals))]
+        off = np.zeros(len(rows))
+        return _outside(
+            SimpleNamespace(
+                problem=SimpleNamespace(rows=rows, measured=off), first=off, residuals=np.array(residuals),
+                noise=np.full(len(rows), noise),
+            )
+        )  # fmt: skip
+
+    edge = math.log1p(0.35)
+    assert outside([-1.01 * edge, edge * 1.01, 0.0, 0.0], 0.01).startswith(
+        "2 of 4 rows are off by more than 35%: r0, r1;"
+    )
+    assert outside([0.99 * edge, 1.01 * edge, 0.0, 0.0], 0.01) is None
+    assert outside([0.51] * 4, 0.25) is not None and outside([0.49] * 4, 0.25) is None  # twice the noise
+    assert outside([0.70] * 4, 9.0) is not None and outside([0.69] * 4, 9.0) is None  # never more than a factor of two
