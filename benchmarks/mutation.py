@@ -299,11 +299,15 @@ def cold(package, path, number, names, note):
     return in_child(work, CPU_S)
 
 
-def hot(items, path, number, names, note):
-    """How collected tests end in a fork in which the functions of a module have their changed code."""
+def hot(session, path, number, names, note):
+    """How collected tests end in a fork in which the functions of a module have their changed code.
+
+    session: collected tests by name, and functions by file.
+    """
+    items, functions = session
 
     def work():
-        put(path, changed(path, number))
+        put(functions[str(path)], changed(path, number))
         chosen = [items[name] for name in names]
         for item, after in zip(chosen, [*chosen[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
@@ -314,19 +318,18 @@ def hot(items, path, number, names, note):
     return in_child(work, CPU_S)
 
 
-def put(path, code):
-    """Give every function of a file that exists the code that a changed text of the file has for it."""
+def put(functions, code):
+    """Give existing functions of a file the code that a changed text of the file has for them."""
     new, todo = {}, [code]
     while todo:
         for part in todo.pop().co_consts:
             if isinstance(part, types.CodeType):
                 new[part.co_qualname, part.co_firstlineno] = part
                 todo.append(part)
-    for thing in gc.get_objects():
-        if isinstance(thing, types.FunctionType) and thing.__code__.co_filename == str(path):
-            own = new.get((thing.__code__.co_qualname, thing.__code__.co_firstlineno))
-            if own is not None and own != thing.__code__:
-                thing.__code__ = own
+    for function in functions:
+        own = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+        if own is not None and own != function.__code__:
+            function.__code__ = own
 
 
 def main():
@@ -337,6 +340,7 @@ def main():
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--lines", type=Path, default=Path("mutation-lines.json"), help="where the first round is kept")
     parser.add_argument("--without", nargs="*", default=[], help="test files that are left out")
+    parser.add_argument("--only", nargs="*", help="test files that are asked, instead of all")
     parser.add_argument("--again", action="store_true", help="let the survivors of --keep meet the tests once more")
     chosen = parser.parse_args()
     os.chdir(HOME)
@@ -344,7 +348,7 @@ def main():
     for name in ("pytest", "hypothesis", "numpy", "scipy.optimize", "scipy.stats", "sympy", "networkx", "pydantic"):
         importlib.import_module(name)  # once for all forks; nothing of vmodel
 
-    files = [str(p) for p in sorted(Path("tests").rglob("test_*.py")) if p.name not in chosen.without]
+    files = chosen.only or [str(p) for p in sorted(Path("tests").rglob("test_*.py")) if p.name not in chosen.without]
     keep = chosen.keep or Path(f"mutation-{chosen.package}.jsonl")
     found = baseline(files, chosen.lines)
     every = list(mutants(chosen.package))
@@ -369,9 +373,13 @@ def main():
 
     def all_hot(session):
         items = {item.nodeid: item for item in session.items}
-        gc.freeze()
+        functions = defaultdict(list)
+        for thing in gc.get_objects():
+            if isinstance(thing, types.FunctionType):
+                functions[thing.__code__.co_filename].append(thing)
+        gc.freeze()  # so that forks share what is there
         for place in warm:
-            judged(place, lambda *change: hot(items, *change))
+            judged(place, lambda *change: hot((items, functions), *change))
 
     on_import = {p: meets(found, every[p][0], *every[p][3:5])[1] for p in todo}
     warm = [p for p in todo if not on_import[p]]

@@ -46,3 +46,12 @@ def test_every_cut_of_every_file(place):
     step = max(1, len(data) // 60)
     for end in range(0, len(data), step):
         fuzz.once(data[:end])
+
+
+def test_a_number_with_a_decimal_point_too_many_is_no_number():
+    """What a long run of the fuzzer found: patterns that took "1..2" for a number. Every point of every file, twice."""
+    link = b"01:00.0 Ethernet controller: X\n\tLnkCap: Speed 8.0GT/s, Width x8\n\tLnkSta: Speed 8.0GT/s, Width x8\n"
+    for data in (*FILES, link):
+        for place in [i for i, byte in enumerate(data) if byte == ord(".") and data[i + 1 : i + 2].isdigit()][:60]:
+            for more in (b".", b".1"):
+                fuzz.once(data[:place] + more + data[place:], None)

@@ -9,7 +9,7 @@ from vmodel.units import BPS_PER_GBPS
 
 TOOL = "lspci -vv"
 HEAD = re.compile(r"^(?P<at>(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (?P<what>[^\n]{1,300})")
-LINK = re.compile(r"Speed (?P<speed>[\d.]{1,6})\s?GT/s[^,\n]{0,30}, Width x(?P<width>\d{1,2})")
+LINK = re.compile(r"Speed (?P<speed>\d{1,4}(?:\.\d{1,3})?)\s?GT/s[^,\n]{0,30}, Width x(?P<width>\d{1,2})")
 PAYLOAD = re.compile(r"MaxPayload (\d{1,5}) bytes")
 NODE = re.compile(r"NUMA node: (-?\d{1,5})")
 DRIVER = re.compile(r"Kernel driver in use: (\S{1,64})")

@@ -10,9 +10,11 @@ TOOL = "perf kvm stat"
 HEAD = re.compile(
     r"^\s*(?:VM-EXIT|MMIO Access|IO Port Access|Event name|MSR Access)\s+Samples\s+Samples%\s+Time%", re.M
 )
+NUMBER = r"\d{1,16}(?:\.\d{1,9})?"
 ROW = re.compile(
-    r"^\s*(?P<name>[A-Za-z0-9_:.x/-]{1,60})\s+(?P<count>\d{1,18})\s+(?P<share>[\d.]{1,10})%\s+(?P<time>[\d.]{1,10})%"
-    r"\s+(?P<min>[\d.]{1,20})us\s+(?P<max>[\d.]{1,20})us\s+(?P<mean>[\d.]{1,20})us\s+\(\s?\+-\s{0,10}(?P<spread>[\d.]{1,12}|-?nan)%"
+    rf"^\s*(?P<name>[A-Za-z0-9_:.x/-]{{1,60}})\s+(?P<count>\d{{1,18}})\s+(?P<share>{NUMBER})%\s+(?P<time>{NUMBER})%"
+    rf"\s+(?P<min>{NUMBER})us\s+(?P<max>{NUMBER})us\s+(?P<mean>{NUMBER})us"
+    rf"\s+\(\s?\+-\s{{0,10}}(?P<spread>{NUMBER}|-?nan)%"
 )
 TOTAL = re.compile(r"Total Samples:\s?(?P<exits>\d{1,18}), Total events handled time:\s?(?P<us>[\d.]{1,24})us")
 IDLE = ("hlt", "halt", "mwait")
