@@ -93,6 +93,8 @@ def test_where_no_line_helps_the_geometric_mean_or_the_nearest_row_stands_in():
     same = [replace(r, value=v) for r, v in zip(same, (4.0, 9.0, 1.0), strict=True)]
     assert math.exp(series_affine(same, [((2,), (0, 1))])[2]) == pytest.approx(6.0)
     assert math.exp(series_affine(falling, [((2,), (1,))])[2]) == pytest.approx(1.0)
+    switch = [replace(row(i, v, nodelay=on), series="s") for i, (v, on) in enumerate(((4.0, 1), (9.0, 0), (1.0, 1)))]
+    assert math.exp(series_affine(switch, [((2,), (0, 1))])[2]) == pytest.approx(6.0)  # no line through a switch
     other = [*falling, replace(row(3, 7.0, size=4000), series="t"), replace(falling[2], metric="cpu_cores")]
     assert math.exp(series_affine(other, [((2,), (3,))])[2]) == pytest.approx(7.0)
     assert math.exp(series_affine(other, [((4,), (0, 1, 2, 3))])[4]) == pytest.approx(1.0)  # same size, other metric

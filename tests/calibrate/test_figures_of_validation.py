@@ -12,6 +12,7 @@ from vmodel.calibrate.evidence import load
 from vmodel.calibrate.fit import fit
 from vmodel.calibrate.noise import configuration
 from vmodel.calibrate.problem import problem
+from vmodel.calibrate.profile_file import spreads
 from vmodel.calibrate.validate import (
     Guess,
     Result,
@@ -21,9 +22,9 @@ from vmodel.calibrate.validate import (
     rank_correlation,
     report,
     residuals,
+    rows_only,
     rows_out,
     summary,
-    validate_study,
 )
 from vmodel.solve.ask import predict
 
@@ -113,14 +114,15 @@ def test_a_small_study_is_compared_with_itself_and_with_each_row_left_out():
     rows = measured(noise=0.03)
     spoiled = [replace(r, excluded="a row of another machine") if i in (2, 5) else r for i, r in enumerate(rows)]
     small = replace(STUDIES["ahern2011"], rows=tuple(spoiled), seed=PRIOR)
-    found = validate_study(small, series=False)
+    found = rows_only(small)
     assert (found.excluded, len(found.rows)) == (2, len(rows) - 2)
     assert found.series_out is None and found.baselines == {} and found.series_baselines == {}
     np.testing.assert_allclose(found.measured, np.log([r.value for r in small.compared]))
     f = fit(small.compared, small.seed)
     np.testing.assert_allclose(found.inside.logs, np.log(f.predicted))
     assert np.isfinite(found.row_out.logs).all() and found.effective == f.effective
-    assert np.all(found.inside.sd > 0)
+    own = np.einsum("ij,jk,ik->i", f.jacobian, f.covariance, f.jacobian)
+    np.testing.assert_allclose(found.inside.sd**2, own + spreads(f) ** 2, rtol=1e-6)
 
 
 def test_rows_are_compared_with_what_predict_says_and_its_interval():

@@ -38,6 +38,11 @@ def test_every_second_size_is_seen_and_both_ends_of_an_odd_number():
     assert starts == {(64, 1024), (256, 4096)}
 
 
+def test_size_orders_a_series_and_no_other_setting():
+    rows = [row(i, 5.0, size=s, mtu=9000 - 100 * i) for i, s in enumerate((64, 4096, 256, 16384, 1024))]
+    assert sizes_of(split([replace(r, series="a") for r in rows], 1)[0], "a") == [64, 1024, 16384]
+
+
 def test_too_few_configurations_are_not_split():
     assert halves(series("a", SIZES[:3], repeats=5), PRIOR, 1) is None
     apart = [r for name in "abcd" for r in series(name, SIZES[:1])]
@@ -90,6 +95,7 @@ def test_a_prediction_is_that_of_predict_with_what_costs_and_model_leave_open():
     assert trip.log_sd == pytest.approx(math.sqrt(slope @ whole @ slope + alone + 0.07**2), rel=0.01)
     (unseen,) = predicted(asked, seen, replace(known, seen={}))
     assert unseen.log_sd**2 - trip.log_sd**2 == pytest.approx(UNSEEN_LOG_SD**2 - 0.07**2)
+    assert predicted([row(0, 50.0, size=4096)], seen, known)[0].nearest == 60.0
     assert [math.isnan(u.nearest) for u in predicted([asked[0]], [replace(seen[0], series="z")], known)] == [True]
 
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -94,6 +95,10 @@ def test_data_are_figures_of_both_files_pairs_first(searched):
     own = [shifts.pairs[0].before.log_sd ** 2] * 4
     assert d.variance == pytest.approx([*own, *[own[0] + (SHIFT_ERROR * c) ** 2 for c in changes], own[0]])
     assert d.shared == pytest.approx([UNSEEN_LOG_SD**2] * 8)
+    trips = {"virtio-vhost/rr": replace(PRIOR.seen["virtio-vhost/rr"], log_sd=0.07)}
+    known = replace(PRIOR, seen=trips)
+    found = data_of(lay_side_by_side([*rows(), row(9, 9000.0, size=65536, **STREAM)], rows(3.0), known), known)
+    assert found.shared == pytest.approx([0.07**2] * 3 + [UNSEEN_LOG_SD**2] + [0.07**2] * 3)
 
 
 def test_the_linear_law_of_a_hypothesis_is_the_normal_law_of_all_figures(searched):
@@ -224,6 +229,10 @@ def test_the_verdict_is_what_has_half_of_the_probability():
     def verdict(found=(), nothing=0.0, none=0.0, **of_shifts):
         return _verdict(replace(shifts, **of_shifts), found, nothing, none, told)
 
+    setting = SimpleNamespace(name="mtu")
+    assert verdict(nothing=0.5, settings=(setting, setting)) == (
+        "the configuration explains it", "no cost changed beside mtu",
+    )  # fmt: skip
     assert verdict(nothing=0.5)[0] == "nothing changed" and "2 of 3 figures moved" in verdict(nothing=0.5)[1]
     assert verdict(none=0.5)[0] == "not explained" and verdict(none=0.5)[1].startswith("2 figures moved")
     assert verdict([explained(0.5, "exit_s")], 0.49)[0] == "explained"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.calibrate.made import PRIOR, measured, row
 from vmodel.calibrate.fit import fit
-from vmodel.calibrate.noise import from_prior, repeat_noise, stated
+from vmodel.calibrate.noise import LEAST_NOISE, from_prior, repeat_noise, stated
 from vmodel.calibrate.problem import Weighing
 
 
@@ -40,6 +40,20 @@ def test_repeats_of_one_row_do_not_outvote_the_model():
     alone = 1 / from_prior(once, 0.1, None, 0.0).whole[0] ** 2
     own = from_prior(often, 0.1, None, 0.0).own
     assert np.sum(1 / own**2) < 3 * alone
+
+
+def test_half_of_the_models_error_is_shared_by_the_rows_of_a_set():
+    two = [row(0, 60.0, size=64), row(1, 65.0, size=512), row(2, 9.0, size=64, metric="cpu_cores")]
+    found = from_prior(two, 0.1, None, 0.0)
+    ((places, variance),) = found.shared
+    assert places.tolist() == [0, 1] and variance == pytest.approx(0.005)
+    assert found.own == pytest.approx([math.sqrt(0.005 + LEAST_NOISE**2)] * 2 + [math.sqrt(0.01 + LEAST_NOISE**2)])
+    assert found.whole == pytest.approx([math.sqrt(0.01 + LEAST_NOISE**2)] * 3)
+
+
+def test_repeats_beyond_a_factor_of_two_tell_nothing_of_noise():
+    assert repeat_noise([row(0, 10.0, size=64), row(1, 21.0, size=64)]) == {}
+    assert repeat_noise([row(0, 10.0, size=64), row(1, 19.0, size=64)]) != {}
 
 
 def test_a_shared_error_is_whitened_as_its_covariance_says():

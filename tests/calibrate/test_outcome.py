@@ -118,6 +118,8 @@ def test_a_cost_that_would_have_to_be_impossible_is_at_its_bound():
     prior = replace(PRIOR, correlated=(), covariance=(), seen={})
     f = fit([row(i, 4e6 + i, size=64) for i in range(3)] + [row(9, 4e6, size=128)], prior)  # four seconds
     assert f.outcome in (AT_BOUND, OUTSIDE_DOMAIN)
+    moved = [e.moved_sd for e in f.estimates]
+    assert max(moved) == pytest.approx(4.0, abs=0.01) and max(map(abs, moved)) <= 4.0 + 1e-9
     if f.outcome == AT_BOUND:
         assert "as far from what is physically likely" in f.because
 

@@ -163,3 +163,33 @@ def test_the_command_prints_ready_commands_and_the_achieved_gain_beside_the_expe
     for wrong in (["--decide", "vf"], ["--decide", "vf vs virtio-vhots"], ["--path", "vf", "--without", "vff"]):
         code, out, err = ran(*wrong)
         assert (code, out) == (2, "") and err.count("\n") == 1
+
+
+def test_frames_are_sent_and_received_by_the_tool_of_the_path_and_the_way():
+    def commands(path, way):
+        s = scenario(path=path, topology="host-vm", workload="packets", direction=way, profile=GENERIC)
+        found = [c for c in candidates([s], ()) if (c.scenario.workload, c.scenario.direction) == ("packets", way)]
+        return " ".join(line for c in found for line in c.commands)
+
+    assert "--forward-mode=rxonly" in commands("virtio-user", "to-vm")
+    assert "--forward-mode=txonly" in commands("virtio-user", "from-vm")
+    assert "# on the host" in commands("virtio-vhost", "to-vm")
+    assert "# in the guest" in commands("virtio-vhost", "from-vm")
+
+
+def test_both_ways_are_tried_where_the_ways_differ():
+    def ways(topology):
+        s = scenario(path="virtio-vhost", topology=topology, profile=GENERIC)
+        own = [c.scenario for c in candidates([s], ()) if c.scenario.path == s.path]
+        return {one.direction for one in own if (one.topology, one.workload) == (topology, "stream")}
+
+    assert ways("host-vm") == {"to-vm", "from-vm"} and len(ways("vm-vm")) == 1
+
+
+def test_each_pick_tells_what_the_model_predicts_of_it():
+    for pick in suggest([VHOST], GENERIC).picks:
+        s = pick.candidate.scenario
+        answer = predict(s.path, topology=s.topology, workload=s.workload, direction=s.direction, profile=GENERIC,
+                         **{n: v for n, v in s.knobs.items() if n in ("size", *s.chosen) and v is not None})  # fmt: skip
+        figure = {"latency_us": (answer.latency_s or 0) * 1e6, "throughput_mbps": answer.throughput_bps / 1e6}
+        assert pick.predicted == pytest.approx(figure[pick.candidate.metric], rel=1e-6), pick.candidate.label

@@ -12,7 +12,7 @@ from vmodel.calibrate.fit import Fit, fit
 from vmodel.core.records import Observation, Profile
 
 Array = NDArray[np.float64]
-LOOSENINGS = (1.0, 3.0, 10.0, 30.0)  # factors on all standard errors of the old profile, the first good enough wins
+LOOSENINGS = (3.0, 10.0, 30.0)  # factors on all standard errors of the old profile, the first good enough wins
 WORTH = 3.0  # log-evidence that a looser memory must gain: what is known is not given up lightly
 REJECTED_COST = 4.5  # log-evidence that a rejected row costs: as much as a residual of three standard deviations
 MOVED = 2.0  # standard deviations of its own change from which a cost has moved
@@ -48,11 +48,12 @@ def update(rows: Sequence[Observation], known: Profile) -> Update:
     If the rows are far from what the profile says, its standard errors are loosened by the smallest factor that
     explains them; single rows that stand alone are rejected instead.
     """
-    best, factor, most = fit(rows, known), 1.0, -math.inf
+    best, factor = fit(rows, known), 1.0
+    most = _evidence(best)
     for scale in LOOSENINGS:
-        found = best if scale == 1.0 else fit(rows, _loosened(known, scale))
+        found = fit(rows, _loosened(known, scale))
         gain = _evidence(found)
-        if scale == 1.0 or gain > most + WORTH:
+        if gain > most + WORTH:
             best, factor, most = found, scale, gain
     moved = _moves(best)
     return Update(fit=best, loosened=factor, moved=moved, because=_sentence(moved, factor, best))
