@@ -216,7 +216,7 @@ def fill(folder):
         "fleet.csv": "name,count,vcpus,memory,workload,rate,size,latency\nweb,3,2,4GiB,rr,1000,1024,400us\n",
         "config.toml": 'path = "vf"\nrx-usecs = 10\nsize = "64KiB"\n',
         "odd_config.toml": 'path = 1\nrx-usecs = true\nsize = [1]\nlink = "1e308"\nbatch = nan\nqueues = 1e400\nx = "\\u0000"\n',
-        "profile.toml": 'format = 1\nname = "mine"\ntitle = "mine"\nclock_ghz = 1e-300\n',
+        "profile.toml": 'format = 1\nname = "mine"\ntitle = "mine"\nclock_ghz = 0.1\n',
         "odd_profile.toml": 'format = "one"\nname = 1\ntitle = []\nclock_ghz = inf\n[parameters.x]\nvalue = nan\n',
         "newer.toml": 'format = 999\nname = "mine"\ntitle = "mine"\nclock_ghz = 2.0\nnews = 1\n',
         "path.toml": '[mine]\ntitle = "x"\ntx = ["nothing"]\n',

@@ -93,7 +93,9 @@ def test_the_ends_of_a_range_are_legal_and_what_lies_beyond_is_not(name):
 
 
 @pytest.mark.parametrize(
-    "value", [0, -1, math.nan, math.inf, "2us", [1e-6], True, THING, 10**400], ids=lambda v: type(v).__name__
+    "value",
+    [0, -1, 1e300, 1e-300, math.nan, math.inf, "2us", [1e-6], True, THING, 10**400],
+    ids=lambda v: type(v).__name__,
 )
 def test_a_parameter_is_a_positive_number(value):
     assert "exit_s" in faults(exit_s=value)

@@ -66,14 +66,19 @@ def test_every_option_of_every_command_refuses_rubbish_in_lines(name):
         ["plan", "fleet.toml", "-o", "x" * 300 + ".json"],
         ["measure", "-o", "x" * 300],
         ["fit", "rows.csv", "-o", "missing.csv/x.toml"],
+        ["predict", "--path", "emulated-rtl8029", "--set", "copy_bytes_s=1e300"],
+        ["suggest", "--path", "emulated-rtl8029", "--set", "copy_bytes_s=1e-300"],
+        ["graph", "--path", "vhost-user", "--load", "1Gbit/s", "--profile", "frozen.toml"],
     ],
 )
 def test_what_the_fuzzing_found_stays_mended(line):
     Path("missing.csv").touch()
+    Path("frozen.toml").write_text('format = 1\nname = "mine"\ntitle = "mine"\nclock_ghz = 1e-300\n', "utf-8")
     assert hostile.fault(line) == ""
     code, _, err = hostile.run(line)
     assert code == 2 and err.count("\n") == 1
     Path("missing.csv").unlink()
+    Path("frozen.toml").unlink()
 
 
 def test_a_folder_that_cannot_be_is_no_folder():

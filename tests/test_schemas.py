@@ -52,9 +52,11 @@ def test_every_shipped_profile_keeps_to_the_schema():
 @pytest.mark.parametrize(
     ("place", "value"),
     [
-        (("format",), 2), (("clock_ghz",), 0), (("clock_ghz",), "fast"), (("colour",), 1), (("sources",), "x"),
+        (("format",), 2), (("clock_ghz",), 0), (("clock_ghz",), 2400), (("clock_ghz",), "fast"), (("colour",), 1),
+        (("sources",), "x"),
         (("drivers",), {"vf": 1}), (("defaults",), {"mtu": -1}), (("defaults",), {"nothing": 1}),
         (("parameters",), {"nothing": {}}), (("parameters",), {"copy_bytes_s": {"value": -1}}),
+        (("parameters",), {"copy_bytes_s": {"value": 1e300, "log_error": 1.0, "standing": "assumed"}}),
         (("seen",), {"vf/rr": {"rows": 1}}), (("machine",), {"core_watts": 0}),
     ],
 )  # fmt: skip

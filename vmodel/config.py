@@ -7,6 +7,7 @@ from typing import Any
 from vmodel.core.records import Load, Profile, Scenario
 from vmodel.errors import ConfigError, Fault, UnitError, UnknownName, VmodelError, nearest
 from vmodel.library import tables
+from vmodel.library.profile import LEAST_COST, MOST_COST, possible
 from vmodel.library.profile import profile as read_profile
 from vmodel.units import (
     BPS_PER_GBPS,
@@ -151,8 +152,9 @@ def _parameters(overrides: Mapping[str, Any], faults: _Faults) -> dict[str, floa
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
-        if not (math.isfinite(number) and number > 0):
-            faults.add(name, _told(value), f"a positive number [{prior.unit or '-'}]: {prior.about}")
+        if not possible(number):
+            limits = f"{LEAST_COST:g} to {MOST_COST:g}"
+            faults.add(name, _told(value), f"a positive number, {limits} [{prior.unit or '-'}]: {prior.about}")
         out[name] = number
     return out
 

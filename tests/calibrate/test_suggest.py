@@ -189,7 +189,9 @@ def test_both_ways_are_tried_where_the_ways_differ():
 def test_each_pick_tells_what_the_model_predicts_of_it():
     for pick in suggest([VHOST], GENERIC).picks:
         s = pick.candidate.scenario
-        answer = predict(s.path, topology=s.topology, workload=s.workload, direction=s.direction, profile=GENERIC,
-                         **{n: v for n, v in s.knobs.items() if n in ("size", *s.chosen) and v is not None})  # fmt: skip
+        set_ = {n: v for n, v in s.knobs.items() if n in ("size", *s.chosen) and v is not None}
+        answer = predict(
+            s.path, topology=s.topology, workload=s.workload, direction=s.direction, profile=GENERIC, **set_
+        )
         figure = {"latency_us": (answer.latency_s or 0) * 1e6, "throughput_mbps": answer.throughput_bps / 1e6}
         assert pick.predicted == pytest.approx(figure[pick.candidate.metric], rel=1e-6), pick.candidate.label

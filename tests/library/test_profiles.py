@@ -113,12 +113,12 @@ def test_every_wrong_parameter_is_named_at_once(profile_file):
     assert found["parameters.exit_ss"].nearest == "exit_s"
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", '"fast"', "true", "[1]"])
-def test_a_clock_is_a_positive_number(profile_file, value):
+@pytest.mark.parametrize("value", ["0", "-1", "0.09", "2400", "nan", "inf", '"fast"', "true", "[1]"])
+def test_a_clock_is_a_number_of_gigahertz(profile_file, value):
     assert "clock_ghz" in faults(profile_file(HEAD.replace("3.0", value)))
 
 
-@pytest.mark.parametrize("value", ["0", "-1e-6", "nan", "inf", '"1us"', "true", "[1e-6]"])
+@pytest.mark.parametrize("value", ["0", "-1e-6", "1e300", "1e-300", "nan", "inf", '"1us"', "true", "[1e-6]"])
 def test_a_cost_is_a_positive_number(profile_file, value):
     assert "parameters.exit_s.value" in faults(profile_file(HEAD + EXIT.replace("1e-6", value)))
 

@@ -20,6 +20,7 @@ from vmodel.cli.options import plot_option
 from vmodel.cli.output import check_plot, write_figure
 from vmodel.core.records import Observation, Profile
 from vmodel.errors import ConfigError, Fault
+from vmodel.library.profile import CLOCKS_GHZ
 from vmodel.library.profile import profile as read_profile
 from vmodel.units import format_share
 
@@ -102,7 +103,7 @@ def _fit_record(f: Fit) -> dict[str, Any]:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--prior", default="generic", show_default=True, help="Profile to start from.")
 @click.option("--update", "known", metavar="PROFILE", help="Carry this profile on with the rows of FILE (drift).")
-@click.option("--clock", metavar="GHZ", type=click.FloatRange(0.1, 20), help="Base clock of the machine.")
+@click.option("--clock", metavar="GHZ", type=click.FloatRange(*CLOCKS_GHZ), help="Base clock of the machine.")
 @click.option("--year", type=click.IntRange(1990, 2100), help="Year of the machine and its kernel.")
 @click.option("--mitigations/--no-mitigations", default=None, help="Mitigations of speculative execution.")
 @said_options

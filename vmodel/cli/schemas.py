@@ -13,11 +13,12 @@ from vmodel.cli.options import ALIASES, TEXT_ONLY, WORDS
 from vmodel.cli.output import say, say_json
 from vmodel.errors import ConfigError, Fault, nearest
 from vmodel.library import path_file, tables
-from vmodel.library.profile import FORMAT
+from vmodel.library.profile import CLOCKS_GHZ, FORMAT, LEAST_COST, MOST_COST
 from vmodel.sources import STANDINGS
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+COST = {"type": "number", "minimum": LEAST_COST, "maximum": MOST_COST}
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 
@@ -41,7 +42,7 @@ def _knobs() -> dict[str, Any]:
 def profile_schema() -> dict[str, Any]:
     """A profile: the costs of one machine, with what is known of their errors."""
     cost = _table({
-        "value": POSITIVE, "log_error": POSITIVE, "standing": {"enum": list(STANDINGS)}, "sources": TEXTS,
+        "value": COST, "log_error": POSITIVE, "standing": {"enum": list(STANDINGS)}, "sources": TEXTS,
         "unit": TEXT,
     }, ("value", "log_error", "standing"), closed=False)  # fmt: skip
     costs = {
@@ -60,7 +61,8 @@ def profile_schema() -> dict[str, Any]:
     )
     whole = _table({
         "format": {"const": FORMAT, "description": "version of this format"}, "name": {}, "title": {},
-        "clock_ghz": POSITIVE, "note": {}, "sources": TEXTS, "machine": machine,
+        "clock_ghz": {"type": "number", "minimum": CLOCKS_GHZ[0], "maximum": CLOCKS_GHZ[1]},
+        "note": {}, "sources": TEXTS, "machine": machine,
         "drivers": {"type": "object", "additionalProperties": TEXT}, "defaults": settings, "fit": {},
         "parameters": _table(costs),
         "covariance": _table({"names": TEXTS, "lower": {"type": "array", "items": row}}, closed=False),

@@ -17,6 +17,8 @@ from vmodel.sources import STANDINGS, TRANSFERRED
 FORMAT = 1
 LARGEST_FILE_BYTES = 4 << 20
 DIGEST_DIGITS = 12
+CLOCKS_GHZ = (0.1, 20.0)
+LEAST_COST, MOST_COST = 1e-30, 1e30  # in SI units
 NEEDED = ("name", "title", "format", "clock_ghz")
 
 
@@ -72,6 +74,11 @@ def _positive(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
 
 
+def possible(cost: float) -> bool:
+    """Whether a number may be a cost in SI units: generous, and such that squares and ratios of costs stay numbers."""
+    return LEAST_COST <= cost <= MOST_COST
+
+
 def _values(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str, Value]:
     out = {}
     for name, row in body.items():
@@ -80,8 +87,9 @@ def _values(body: Mapping[str, Any], file: str, faults: list[Fault]) -> dict[str
         if prior is None:
             faults.append(Fault(file=file, key=key, expected="a known parameter", nearest=nearest(name, priors())))
             continue
-        if not isinstance(row, dict) or not _positive(row.get("value")):
-            faults.append(Fault(file=file, key=f"{key}.value", value=_of(row, "value"), expected="a positive number"))
+        if not isinstance(row, dict) or not _positive(row.get("value")) or not possible(row["value"]):
+            expected = f"a positive number, {LEAST_COST:g} to {MOST_COST:g}"
+            faults.append(Fault(file=file, key=f"{key}.value", value=_of(row, "value"), expected=expected))
             continue
         if not _positive(row.get("log_error")):
             faults.append(
@@ -205,8 +213,10 @@ def from_tables(body: Mapping[str, Any], file: str) -> Profile:
     for key in NEEDED:
         if key not in body:
             faults.append(Fault(file=file, key=key, expected="a value"))
-    if "clock_ghz" in body and not _positive(body["clock_ghz"]):
-        faults.append(Fault(file=file, key="clock_ghz", value=body["clock_ghz"], expected="a positive number"))
+    if "clock_ghz" in body:
+        clock, (least, most) = body["clock_ghz"], CLOCKS_GHZ
+        if not _positive(clock) or not least <= clock <= most:
+            faults.append(Fault(file=file, key="clock_ghz", value=clock, expected=f"{least:g} to {most:g} GHz"))
     known = {*NEEDED, "machine", "drivers", "defaults", "parameters", "covariance", "seen", "sources", "note", "fit"}
     for key in body:
         if key not in known:
