@@ -261,7 +261,7 @@ def baseline(files, store):
     return found
 
 
-def meets(found, path, first, last):
+def meets(found, path, first, last, budget_s=BUDGET_S):
     """The tests that run some of the lines, as `main` orders them, and whether the lines run on import."""
     of_file = found["lines"].get(str(path.relative_to(HOME)), {})
     places = {place for line in range(first, last + 1) for place in of_file.get(str(line), [])}
@@ -276,7 +276,7 @@ def meets(found, path, first, last):
     ranked = [
         (name.startswith(FROZEN), rank > 0, seconds[p], p) for name, ps in cases.items() for rank, p in enumerate(ps)
     ]
-    kept, spent, budget = [], 0.0, {False: BUDGET_S, True: BUDGET_S + FROZEN_S}
+    kept, spent, budget = [], 0.0, {False: budget_s, True: budget_s + FROZEN_S}
     for frozen, _, _, place in sorted(ranked):
         spent += seconds[place]
         if spent > budget[frozen]:
@@ -339,6 +339,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--lines", type=Path, default=Path("mutation-lines.json"), help="where the first round is kept")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds of tests that one change meets")
     parser.add_argument("--without", nargs="*", default=[], help="test files that are left out")
     parser.add_argument("--only", nargs="*", help="test files that are asked, instead of all")
     parser.add_argument("--again", action="store_true", help="let the survivors of --keep meet the tests once more")
@@ -360,7 +361,7 @@ def main():
 
     def judged(place, run):
         path, number, line, first, last, what = every[place]
-        names, _ = meets(found, path, first, last)
+        names, _ = meets(found, path, first, last, chosen.budget)
         note.unlink(missing_ok=True)
         start = time.monotonic()
         code = run(path, number, names, note) if names else 0
