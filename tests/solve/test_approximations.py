@@ -12,6 +12,7 @@ from vmodel.solve.ask import predict
 from vmodel.solve.explain import MOST_STAGES, _listed
 from vmodel.solve.formula import closed_form
 from vmodel.solve.goal import Constraint, read_constraint, read_constraints, read_objective
+from vmodel.solve.moderation_law import throttle_percentile
 from vmodel.solve.mva import approximate_mva
 from vmodel.solve.quantities import quantity
 from vmodel.solve.queues import klb_wait
@@ -105,6 +106,14 @@ def test_every_fault_of_bounds_is_told():
     for pair in ((None, None), ("p99", "rate")):
         with pytest.raises(ConfigError, match="one objective"):
             read_objective(*pair)
+
+
+def test_packets_that_come_to_a_quiet_throttle_do_not_wait():
+    a = 0.5  # packets in a timer; the share that waits is a / (a + exp(-a)), evenly over the timer
+    waiting = a / (a + math.exp(-a))
+    for p in (0.2, 0.9 * (1 - waiting), 1 - 0.5 * waiting, 0.99):
+        expected = max(0.0, 1 - (1 - p) / waiting) * 1e-3
+        assert throttle_percentile(a / 1e-3, 1e-3, p) == pytest.approx(expected, abs=1e-12)
 
 
 def test_stages_are_listed_up_to_a_few():
