@@ -26,6 +26,7 @@ from vmodel.calibrate.diagnose import (
 )
 from vmodel.calibrate.joint import SHIFT_ERROR, Data, JointLaw, State, data_of, log_evidence, whiten
 from vmodel.calibrate.shifts import SESSION, Pair, lay_side_by_side
+from vmodel.errors import FitError
 from vmodel.library.profile import value_of
 from vmodel.library.tables import priors
 from vmodel.solve.ask import predict
@@ -276,6 +277,12 @@ def test_noise_and_middle_of_repeats():
     torn = lay_side_by_side([row(0, 50.0, size=64), row(1, 80.0, size=64)], rows(), PRIOR).contradicting
     assert [f for _, f in torn] == [pytest.approx(1.6)]
     assert lay_side_by_side([row(0, 50.0, size=64), row(1, 74.0, size=64)], rows(), PRIOR).contradicting == ()
+
+
+def test_one_empty_side_is_refused():
+    for sides in (([], rows()), (rows(), [])):
+        with pytest.raises(FitError, match="no row to compare on one side"):
+            diagnose(*sides, PRIOR)
 
 
 def test_questions_pair_across_few_settings_and_never_across_what_is_asked():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import spearmanr
+from scipy.stats import norm, spearmanr
 
 from vmodel.calibrate.belief import belief
 from vmodel.calibrate.candidates import candidates
@@ -112,6 +112,12 @@ def test_rows_bring_a_decision_near_certainty():
     assert brought.achieved.log_sd < brought.before.log_sd
     assert brought.achieved.better > 0.95
     assert brought.achieved.value == pytest.approx(0.5, rel=0.15)
+    now = suggest([VF, ACROSS], GENERIC).now
+    assert now.better == pytest.approx(norm.cdf(-math.log(now.value) / now.log_sd))  # of two latencies the lower
+    assert now.value < 1 and not brought.flipped
+    other = achieved([VF, ACROSS], GENERIC, [replace(r, value=v) for r, v in zip(rows, (110.0, 60.0), strict=True)])
+    assert other.flipped and other.achieved.value > 1 and other.achieved.better < 0.5
+    assert not achieved([VF], GENERIC, rows[:1]).flipped
 
 
 FIRST, TRIED, DRAWS, REST = 2, 6, 3, 30

@@ -3,9 +3,10 @@
 import itertools
 import math
 
+import hypothesis
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import of_workload
@@ -117,7 +118,7 @@ def test_one_tenant_alone_has_the_solvers_answer(path):
         assert (found.limited_by, dict(found.waits_s), found.kept) == (None, {}, pytest.approx(1.0))
 
 
-@settings(max_examples=20)
+@hypothesis.settings(max_examples=20)
 @given(mixes)
 def test_shared_resources_are_never_overbooked_and_nobody_is_faster_than_alone(drawn):
     found = share(mixed(drawn))
@@ -136,7 +137,7 @@ def test_equal_tenants_get_equal_shares(count):
         assert [x.latency_s for x in shares] == pytest.approx([shares[0].latency_s] * count), s.workload
 
 
-@settings(max_examples=20)
+@hypothesis.settings(max_examples=20)
 @given(mixes)
 def test_on_one_core_that_serves_in_pieces_another_tenant_raises_nobodys_rate(drawn):
     only = {"memory bus": 1e9}
@@ -153,7 +154,7 @@ def test_long_batches_of_a_newcomer_can_drive_ping_pongs_back_so_far_that_others
     assert after["loop"] < 0.9 * before["loop"] and after["vm0"] > before["vm0"]
 
 
-@settings(max_examples=20)
+@hypothesis.settings(max_examples=20)
 @given(mixes, st.floats(1.0, 4.0))
 def test_more_of_the_one_shared_resource_hurts_nobody(drawn, cores):
     only = {"memory bus": 1e9}

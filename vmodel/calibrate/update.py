@@ -80,9 +80,8 @@ def _evidence(f: Fit) -> float:
     jacobian = f.jacobian[kept]
     off = f.residuals[kept] + jacobian @ (before.mean - f.log_values)
     spread = jacobian @ before.covariance @ jacobian.T + np.diag(f.row_noise.whole[kept] ** 2)
-    sign, size = np.linalg.slogdet(spread)
-    fit_part = -0.5 * float(off @ np.linalg.solve(spread, off)) - 0.5 * float(size)
-    return fit_part - REJECTED_COST * len(f.outliers) if sign > 0 else -math.inf
+    size = float(np.linalg.slogdet(spread)[1])
+    return -0.5 * float(off @ np.linalg.solve(spread, off)) - 0.5 * size - REJECTED_COST * len(f.outliers)
 
 
 def _moves(f: Fit) -> tuple[Move, ...]:
