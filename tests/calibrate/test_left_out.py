@@ -30,6 +30,7 @@ from vmodel.calibrate.transfer import (
     spread_over,
     transfer,
 )
+from vmodel.calibrate.validate import compare_rows
 from vmodel.core.records import Seen
 from vmodel.library.profile import profile, value_of
 from vmodel.library.tables import priors, reference_clock_ghz
@@ -233,10 +234,22 @@ def test_more_rows_given_bring_the_rest_closer():
     assert found[-1].median_ape < 0.5 * found[0].median_ape and found[-1].median_ape < 0.05
     assert all(p.p95_ape >= p.median_ape and 0 <= p.coverage90 <= 1 and p.width90 > 1 for p in found)
     assert found[-1].width90 < found[0].width90
-    none = np.abs([answer_of(r) / r.value - 1 for r in rows])
-    assert found[0].median_ape == pytest.approx(np.median(none)) and found[0].p95_ape == pytest.approx(
-        np.quantile(none, 0.95)
+    logs = np.log([answer_of(r) / r.value for r in rows])
+    assert found[0].median_ape == pytest.approx(np.median(np.abs(np.expm1(logs))))
+    assert found[0].p95_ape == pytest.approx(np.quantile(np.abs(np.expm1(logs)), 0.95))
+    sd = compare_rows("none given", rows, 0, PRIOR).inside.sd
+    assert found[0].width90 == pytest.approx(math.exp(2 * 1.6448536 * np.median(sd)))
+    assert found[0].coverage90 == np.mean(np.abs(logs) <= 1.6448536 * sd)
+    tight = replace(
+        PRIOR,
+        values={n: replace(v, log_error=v.log_error / 20) for n, v in PRIOR.values.items()},
+        correlated=(),
+        covariance=(),
+        seen={k: replace(v, log_sd=0.02) for k, v in PRIOR.seen.items()},
     )
+    narrow = compare_rows("none given", rows[:3], 0, tight).inside.sd
+    (few,) = curve(rows[:3], tight)  # of three rows none can be given
+    assert few.coverage90 == np.mean(np.abs(logs[:3]) <= 1.6448536 * narrow) < 1
 
 
 def answer_of(r):
