@@ -15,7 +15,7 @@ from vmodel.calibrate.accuracy import (
     figures,
     of_rate,
     points,
-    rank,
+    ranks,
     reason,
     share,
     unseen,
@@ -70,17 +70,19 @@ def test_a_study_without_draws_does_not_count_among_medians_of_studies():
     assert few_of_studies([point(0, study="a"), point(1, study="b", few=(0.25,))]) == pytest.approx(0.25)
 
 
-def test_ranks_are_of_medians_within_study_and_kind():
+def test_ranks_are_of_median_draws_within_study_and_kind_and_their_median_is_told():
     # Measured 1 2 3 4; the median draws say 1 3.3 3 4: five pairs of six agree, tau = (5 - 1) / 6.
     factors = {1.0: (0.0, -0.5, 0.1), 2.0: (0.65,), 3.0: (0.0,), 4.0: (0.0,)}
     group = [point(i, value=v, few=few) for i, (v, few) in enumerate(factors.items())]
-    assert rank(group) == pytest.approx(4 / 6)
-    assert rank(group[:3]) is None  # too few to rank
-    assert rank([replace(p, row=replace(p.row, value=1.0)) for p in group]) is None
+    assert [r.clear for r in ranks(group)] == [pytest.approx(4 / 6)]
     other = [point(9 + i, study="b", value=v, few=(0.0,)) for i, v in enumerate((1.0, 2.0, 5.0, 9.0))]
-    assert rank([*group, *other]) == pytest.approx((4 / 6 + 1) / 2)
+    assert figures([*group, *other])["rank"] == pytest.approx((4 / 6 + 1) / 2)
+    assert figures([*group, *other[:3]])["rank"] == pytest.approx(4 / 6)  # three make no order
     silent = [replace(p, few=()) for p in other]
-    assert rank([*group, *silent]) == pytest.approx(4 / 6)
+    assert len(ranks([*group, *silent])) == 1
+    near = [point(20 + i, study="c", value=v, few=(0.0,)) for i, v in enumerate((100.0, 100.1, 100.2, 100.3))]
+    told = figures(near)
+    assert told["rank"] is None and told["rank_all_pairs"] == pytest.approx(1.0)
 
 
 def test_the_reason_of_a_miss_is_the_first_that_the_evidence_gives():

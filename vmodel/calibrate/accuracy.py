@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kendalltau
 
 from vmodel.calibrate.baselines import nearest_row, series_affine
 from vmodel.calibrate.noise import configuration
 from vmodel.calibrate.pooled import Pool
+from vmodel.calibrate.ranking import Ranking, ranking
 from vmodel.calibrate.transfer import NORMAL_90, Transfer, model_errors
 from vmodel.calibrate.validate import Result
 from vmodel.core.records import Observation
@@ -120,27 +120,31 @@ def share(flags: Iterable[bool]) -> float | None:
     return sum(found) / len(found) if found else None
 
 
-def rank(chosen: Sequence[Point]) -> float | None:
-    """Median over studies and kinds of figure of Kendall's tau between measured and predicted from five rows."""
+def ranks(chosen: Sequence[Point]) -> tuple[Ranking, ...]:
+    """How configurations are ranked from five rows, for each study, workload, figure and direction."""
     groups: dict[tuple[str, str, str, str], list[Point]] = {}
     for p in chosen:
         if p.few:
             groups.setdefault((p.study, p.row.workload, p.row.metric, p.row.direction), []).append(p)
-    taus = []
-    for group in groups.values():
-        measured = np.array([p.row.value for p in group])
-        predicted = np.array([p.row.value * math.exp(float(np.median(p.few))) for p in group])
-        if len(group) >= 4 and len(set(measured)) > 1:
-            tau = float(kendalltau(measured, predicted).statistic)
-            if math.isfinite(tau):
-                taus.append(tau)
-    return float(np.median(taus)) if taus else None
+    return tuple(
+        ranking(
+            [p.row for p in group],
+            np.array([math.log(p.row.value) + float(np.median(p.few)) for p in group]),
+        )
+        for group in groups.values()
+    )
+
+
+def _middle(taus: Iterable[float | None]) -> float | None:
+    found = [tau for tau in taus if tau is not None]
+    return float(np.median(found)) if found else None
 
 
 def figures(chosen: Sequence[Point]) -> dict[str, Any]:
     """The figures of a set of points."""
     few = few_apes(chosen)
     names = sorted({n for p in chosen for n in p.baselines})
+    told_ranks = ranks(chosen)
     return {
         "rows": len(chosen),
         "studies": len({p.study for p in chosen}),
@@ -152,7 +156,8 @@ def figures(chosen: Sequence[Point]) -> dict[str, Any]:
         "row_out_covered": share(p.row_out_covered for p in chosen),
         "few_covered": share(flag for p in chosen for flag in p.few_covered),
         "zero_covered": share(p.zero_covered for p in chosen),
-        "rank": rank(chosen),
+        "rank": _middle(r.clear for r in told_ranks),
+        "rank_all_pairs": _middle(r.whole for r in told_ranks),
         "baselines": {n: float(np.median(few_apes(chosen, n))) for n in names} if few.size else {},
     }
 

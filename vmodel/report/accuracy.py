@@ -26,7 +26,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 HEAD = (
     "rows", "studies", "in sample", "row out", "five rows", "median study", "covered: row out", "covered: five rows",
-    "rank", "zero rows: within 2x", "zero rows: covered", "best baseline",
+    "rank", "rank: all pairs", "zero rows: within 2x", "zero rows: covered", "best baseline",
 )  # fmt: skip
 
 
@@ -43,6 +43,7 @@ def _cells(f: Mapping[str, Any]) -> list[str]:
         _percent(f["row_out_covered"]),
         _percent(f["few_covered"]),
         _number(f["rank"]),
+        _number(f["rank_all_pairs"]),
         _percent(f["within_two"]),
         _percent(f["zero_covered"]),
         "-" if best is None else f"{best[0].replace('_', ' ')} {_percent(best[1])}",
@@ -71,9 +72,11 @@ def page(
         "the median of the studies' medians, in which a study of many rows counts as one of few. *Zero rows*: the same",
         "with nothing given. *Covered*: the share of measured values inside their 90 % interval, whose model error is",
         "what the other studies were missed by. *Rank*: median of Kendall's tau of configurations within a study, from",
-        "five rows. *Best baseline*: of nearest row, affine law per series (both from the same five rows), and a",
-        "Gaussian process and boosted trees that also see all other studies. *Learned population*: this model with the",
-        "prior that `fit --pool` learns from all other studies in place of the assumptions of `generic`.",
+        "five rows, over the pairs that the measurements tell apart: repeats are pooled, and a pair that differs by",
+        "less than twice the standard error of its difference (repeats, stated spread) has no order to be told. *All",
+        "pairs*: the same with those. *Best baseline*: of nearest row, affine law per series (both from the same five",
+        "rows), and a Gaussian process and boosted trees that also see all other studies. *Learned population*: this",
+        "model with the prior that `fit --pool` learns from all other studies in place of what `generic` assumes.",
         "",
         "## All rows",
         "",
