@@ -45,12 +45,12 @@ def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, F
     if free.missing.max(initial=0.0) > TINY * max(1.0, float(problem.demand.sum())):
         return None, free
     chosen, fixed, kept = _fix(problem, free, until)
-    dived = dive(kept, fixed)
-    answers = [] if dived is None else [polish(kept, replace(fixed, bound=free.bound), dived)]
     by_hand = [_by_hand(problem, list(some)) for some in sorted({tuple(chosen), tuple(_cheapest(problem))})]
-    answers += [a for a in by_hand if a is not None]
     first_fit_cost = min((a[0] for a in by_hand if a is not None), default=float("inf"))
+    answers = [a for a in (dive(kept, fixed), *by_hand) if a is not None]
     best = min(answers, key=lambda a: a[0], default=None)
+    if best is not None and list(best[2]) == chosen:
+        best = polish(kept, replace(fixed, bound=free.bound), best)
     if best is not None:
         best = _swapped(problem, free, best, until)
     if best is None:

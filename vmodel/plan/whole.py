@@ -13,10 +13,10 @@ from vmodel.plan.respond import Array
 
 TINY = 1e-9
 REFRESHES = 3  # rounds of new patterns for what is left, after each step down
-FEW = 20.0  # hosts that are left to the integer programme at the end
+FEW = 2.0  # hosts that are left to the integer programme at the end
 ENOUGH = 1.5
 POLISHES, FRESH, GOOD, SEED = 3, 24, 1.9e-3, 1  # rounds, hosts placed anew in each, gap that is good enough
-LAST_NODES, LAST_GAP, LAST_PATTERNS = 200, 2e-3, 40  # of the last integer programme; patterns for each kind
+LAST_NODES, LAST_GAP, LAST_PATTERNS = 1, 2e-3, 40  # of the last integer programme; patterns for each kind
 
 Answer = tuple[float, tuple[Group, ...], Sequence[int]]
 
