@@ -18,9 +18,10 @@ from vmodel.plan.respond import Array
 ROUNDS = 400
 COPIES = 12  # disturbed fillings for each kind and level
 PAYS = 1e-7  # relative to the price of a host
-CLOSE, CLOSE_HOSTS = 5e-4, 0.25  # gap between programme and bound at which the patterns suffice: share, hosts
-SLACKEN = 0.125  # of the gap, by which the worth of a host may be overstated on the way
+SLACKEN = 0.25  # of the gap, by which the worth of a host may be overstated on the way
 SMOOTH = 0.5  # weight of the prices of the best bound
+NODES, MORE, MOST_NODES = 300, 4, 4800  # effort for one filling, raised where it is what keeps the gap open
+LESS = 0.2  # share by which the gap has to fall in so many rounds as are granted, or the rest is left open
 WORTH = 3e-4  # a pattern that pays less than this share of a host is left out, and counted in the bound
 MISSING = 4096.0  # price of a VM that has no place, in hosts
 NEW_PER_KIND = 6
@@ -34,6 +35,21 @@ class Pattern:
     counts: Array  # by option
     per_class: Array
     cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The gap between programme and bound at which the patterns suffice: a share of the value, or of a host.
+
+    rounds: so many may gain little.
+    """
+
+    share: float
+    hosts: float
+    rounds: int
+
+
+ROUGH, FINE = Near(7.5e-4, 0.5, 4), Near(3e-4, 0.2, 8)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,16 +133,21 @@ def programme(market: Market, patterns: Sequence[Pattern], dear: float) -> Price
     )
 
 
-def generate(pool: Pool, *, until: float, step: float | None = None, prove: bool = True) -> Found:
-    """Find patterns until none pays any more, the bound is close enough, or the time is over.
+def generate(
+    pool: Pool, *, until: float, near: Near, step: float | None = None, prove: bool = True, bound: float = 0.0
+) -> Found:
+    """Find patterns until none pays any more, the bound is near, rounds gain little, or the time is over.
 
     step: every cost is a whole multiple of it, so that the bound may be rounded up.  prove: false where another
     programme bounds this one already; then greedy search and fractions alone look for patterns, and there is no bound.
+    bound: one that is proven already.
     """
     market = pool.market
     unit = max((kind.cost for kind in market.kinds), default=1.0) or 1.0
     dear = unit * MISSING
-    bound, complete = 0.0, True
+    complete = True
+    gaps: list[float] = []
+    nodes = NODES
     prices = programme(market, pool.patterns, dear)
     centre: Prices | None = None  # the prices of the best bound
     sharp = False
@@ -140,12 +161,20 @@ def generate(pool: Pool, *, until: float, step: float | None = None, prove: bool
             continue
         asked = prices if centre is None or sharp else _between(centre, prices)
         slack = 0.0 if sharp else SLACKEN * (1 - bound / max(prices.value, unit))
-        added, best = _add_exact(pool, asked, prices, unit, prove=prove, slack=slack)
+        added, best = _add_exact(pool, asked, prices, unit, prove=prove, slack=slack, nodes=nodes)
         better = _bound(market, asked, best) if prove else 0.0
         if better > bound:
             centre = asked
         bound = max(bound, better)
-        if (not added and (sharp or not prove)) or (prove and _closed(bound, prices.value, step, unit)):
+        gaps.append(prices.value - bound)
+        if (not added and not prove) or (prove and _closed(bound, prices.value, step, unit, near)):
+            break
+        if not added and sharp:
+            if nodes >= MOST_NODES:
+                break
+            nodes *= MORE
+            continue
+        if len(gaps) > near.rounds and gaps[-1] > (1 - LESS) * gaps[-1 - near.rounds] and not prices.missing.any():
             break
         sharp = not added and (asked is prices or better < bound)  # the way between, or the slack, misled
         if added:
@@ -174,10 +203,10 @@ def _between(centre: Prices, prices: Prices) -> Prices:
     )
 
 
-def _closed(bound: float, value: float, step: float | None, unit: float) -> bool:
+def _closed(bound: float, value: float, step: float | None, unit: float, near: Near) -> bool:
     if step is not None and _rounded_up(bound, step) >= _rounded_up(value, step):
         return True
-    return value - bound <= max(CLOSE * value, CLOSE_HOSTS * unit)
+    return value - bound <= max(near.share * value, near.hosts * unit)
 
 
 def _rounded_up(value: float, step: float | None) -> float:
@@ -214,14 +243,14 @@ def add_greedy(pool: Pool, prices: Prices, unit: float, draw: int) -> bool:
 
 
 def _add_exact(
-    pool: Pool, asked: Prices, prices: Prices, unit: float, *, prove: bool, slack: float
+    pool: Pool, asked: Prices, prices: Prices, unit: float, *, prove: bool, slack: float, nodes: int
 ) -> tuple[bool, list[float]]:
     """Patterns that pay at the prices asked, and an upper bound of what one host of each kind is worth at them.
 
     Continuous fillings bound all rows, and rounded down they are tried first. Then the rows are asked one by one, the
     most promising first, for the best whole pattern, until no row that is left can exceed what was found.
     added: whether any of the patterns pays at the prices of the programme as well.  slack: share of a host's worth by
-    which the bound may be loose, since far from the end a sharper one is of no use.
+    which the bound may be loose, since far from the end a sharper one is of no use.  nodes: effort for one filling.
     """
     market = pool.market
     loose = [0.0] * len(market.rows)
@@ -246,7 +275,7 @@ def _add_exact(
         if loose[i] <= wanted:
             break
         row = market.rows[i]
-        counts, loose[i] = market.paying(row, asked.vm, wanted, loose[i])
+        counts, loose[i] = market.paying(row, asked.vm, wanted, loose[i], nodes)
         if counts is not None:
             top = max(top, _worth(market, row, counts, asked) / least[i])
             if _gain(market, row, counts, prices) > PAYS * unit:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vmodel.plan.columns import Found, Pattern, Pool, generate
+from vmodel.plan.columns import FINE, ROUGH, Found, Pattern, Pool, generate
 from vmodel.plan.firstfit import Shelf, first_fit
 from vmodel.plan.pricing import Kind, Market
 from vmodel.plan.records import Group, Placement
 from vmodel.plan.respond import Array
 from vmodel.plan.room import Wants, keep
-from vmodel.plan.whole import Answer, dive, polish
+from vmodel.plan.whole import Answer, dive, good, polish
 
 WORSE = 1e-3  # a choice of options that costs so much more than free choice is looked at again
 SWAPS = 12
@@ -41,16 +41,19 @@ def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, F
     until = time.monotonic() + time_limit_s
     market = Market(problem.kinds, problem.wants, problem.demand)
     pool = _seeded(market, problem, _cheapest(problem))
-    free = generate(pool, until=until, step=problem.step)
-    if free.missing.max(initial=0.0) > TINY * max(1.0, float(problem.demand.sum())):
-        return None, free
-    chosen, fixed, kept = _fix(problem, free, until)
-    by_hand = [_by_hand(problem, list(some)) for some in sorted({tuple(chosen), tuple(_cheapest(problem))})]
-    first_fit_cost = min((a[0] for a in by_hand if a is not None), default=float("inf"))
-    answers = [a for a in (dive(kept, fixed), *by_hand) if a is not None]
-    best = min(answers, key=lambda a: a[0], default=None)
-    if best is not None and list(best[2]) == chosen:
-        best = polish(kept, replace(fixed, bound=free.bound), best)
+    best: Answer | None = None
+    first_fit_cost, bound, known = float("inf"), 0.0, 0
+    for near in (ROUGH, FINE):
+        free = generate(pool, until=until, near=near, step=problem.step, bound=bound)
+        bound = free.bound
+        if free.missing.max(initial=0.0) > TINY * max(1.0, float(problem.demand.sum())):
+            return None, free
+        if len(free.patterns) > known and (best is None or not good(market, best[0], bound)):
+            known = len(free.patterns)
+            best, by_hand = _in_whole_hosts(problem, free, until, best)
+            first_fit_cost = min(first_fit_cost, by_hand)
+        if best is not None and good(market, best[0], bound):
+            break
     if best is not None:
         best = _swapped(problem, free, best, until)
     if best is None:
@@ -68,6 +71,17 @@ def solve(problem: Problem, *, time_limit_s: float) -> tuple[Placement | None, F
     )
     check(problem, placement)
     return placement, free
+
+
+def _in_whole_hosts(problem: Problem, free: Found, until: float, best: Answer | None) -> tuple[Answer | None, float]:
+    """The cheapest of a dive, first-fit decreasing and what is known; and the cost of first-fit decreasing."""
+    chosen, fixed, kept = _fix(problem, free, until)
+    by_hand = [_by_hand(problem, list(some)) for some in sorted({tuple(chosen), tuple(_cheapest(problem))})]
+    answers = [a for a in (best, dive(kept, fixed), *by_hand) if a is not None]
+    best = min(answers, key=lambda a: a[0], default=None)
+    if best is not None and list(best[2]) == chosen:
+        best = polish(kept, replace(fixed, bound=free.bound), best)
+    return best, min((a[0] for a in by_hand if a is not None), default=float("inf"))
 
 
 def _by_hand(problem: Problem, chosen: list[int]) -> Answer | None:
@@ -227,7 +241,7 @@ def _narrow(problem: Problem, chosen: Sequence[int], known: Sequence[Pattern], u
     for pattern in known:
         if not pattern.counts[mask].any():
             pool.add(pattern.kind, pattern.counts)
-    return generate(pool, until=until, step=problem.step, prove=False), market
+    return generate(pool, until=until, near=FINE, step=problem.step, prove=False), market
 
 
 def _from_shelves(problem: Problem, shelves: Sequence[Shelf], chosen: Sequence[int]) -> Answer:

@@ -14,8 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from vmodel.plan.respond import Array
 from vmodel.plan.room import CAPPED, LEVELLED, POLL, PORTS, SLACK, VCPU, VFS, WORK, Room, Wants, whole
 
-KNAPSACK_GAP = 2e-3  # of a pattern that pays; that none does is proven without a gap
-KNAPSACK_NODES = 1200
+KNAPSACK_GAP = 4e-3  # of a pattern that pays; that none does is proven without a gap
 MOST_ON_ONE_HOST = 4096
 MOST_POLLING = 6  # up to here each number of poll-mode cores is looked at by itself
 TINY = 1e-12
@@ -220,7 +219,9 @@ class Market:
         upper = np.minimum(upper, NEVER)
         return float(duals @ most + np.where(reduced > TINY, reduced * upper, reduced * lower).sum())
 
-    def paying(self, row: Row, prices: Array, least: float, most_worth: float) -> tuple[Array | None, float]:
+    def paying(
+        self, row: Row, prices: Array, least: float, most_worth: float, nodes: int
+    ) -> tuple[Array | None, float]:
         """The best whole pattern, its moves paid, worth at least so much, and what none is worth more than.
 
         most_worth: a bound known before.  No pattern where none is found with the effort allowed; the bound says if
@@ -239,7 +240,7 @@ class Market:
             ],
             integrality=integrality,
             bounds=Bounds(*bounds),
-            options={"mip_rel_gap": KNAPSACK_GAP, "node_limit": KNAPSACK_NODES},
+            options={"mip_rel_gap": KNAPSACK_GAP, "node_limit": nodes},
         )
         if found.status == INFEASIBLE:
             return None, least

@@ -93,6 +93,13 @@ def _nearly_paying(pool: Pool, prices: Prices) -> list[Pattern]:
     return [pool.patterns[i] for i in kept]
 
 
+def good(market: Market, cost: float, bound: float) -> bool:
+    """Whether an answer is so close to the bound that no more effort is spent."""
+    unit = max((kind.cost for kind in market.kinds), default=0.0)
+    one = unit if unit > 2 * GOOD * cost else 0.0  # of a few hundred hosts one is all that can be asked
+    return cost - bound <= max(one, GOOD * cost)
+
+
 def polish(market: Market, found: Found, answer: Answer) -> Answer:
     """Place the most wasteful hosts anew, together with some others, while that is worth it.
 
@@ -107,8 +114,7 @@ def polish(market: Market, found: Found, answer: Answer) -> Answer:
     random = np.random.default_rng(SEED)
     for _ in range(POLISHES):
         cost, groups, chosen = answer
-        one = unit if unit > 2 * GOOD * cost else 0.0  # of a few hundred hosts one is all that can be asked
-        if cost - found.bound <= max(one, GOOD * cost):
+        if good(market, cost, found.bound):
             break
         hosts = [(g.room, g.counts) for g in groups for _ in range(g.hosts)]
         waste = np.array(
