@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OTHERS = {"__init__", "__main__", "fuzz_commands", "fuzz_ingest", "mutation"}
+OTHERS = {"__init__", "__main__", "fleets", "fuzz_commands", "fuzz_ingest", "mutation"}
 TIMEOUT_S = 900
 
 
