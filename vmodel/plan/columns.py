@@ -223,7 +223,7 @@ def add_greedy(pool: Pool, prices: Prices, unit: float, draw: int) -> bool:
     """Patterns that pay, by greedy search with a little chance in the order; whether any was new."""
     market = pool.market
     added = False
-    for copies in (1, COPIES):
+    for copies in (2, COPIES):
         gains: dict[int, list[tuple[float, int]]] = {}
         found = market.greedy(prices.vm, draw=draw, copies=copies)
         for i, (row, counts) in enumerate(found):

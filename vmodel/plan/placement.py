@@ -78,10 +78,15 @@ def _in_whole_hosts(problem: Problem, free: Found, until: float, best: Answer | 
     chosen, fixed, kept = _fix(problem, free, until)
     by_hand = [_by_hand(problem, list(some)) for some in sorted({tuple(chosen), tuple(_cheapest(problem))})]
     answers = [a for a in (best, dive(kept, fixed), *by_hand) if a is not None]
-    best = min(answers, key=lambda a: a[0], default=None)
-    if best is not None and list(best[2]) == chosen:
-        best = polish(kept, replace(fixed, bound=free.bound), best)
+    best = min(answers, key=_cost, default=None)
+    rough = min((a for a in answers if list(a[2]) == chosen), key=_cost, default=None)
+    if best is not None and rough is not None and not good(kept, best[0], free.bound):
+        best = min(best, polish(kept, replace(fixed, bound=free.bound), rough), key=_cost)
     return best, min((a[0] for a in by_hand if a is not None), default=float("inf"))
+
+
+def _cost(answer: Answer) -> float:
+    return answer[0]
 
 
 def _by_hand(problem: Problem, chosen: list[int]) -> Answer | None:

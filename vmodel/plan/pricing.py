@@ -136,8 +136,9 @@ class Market:
         value = prices[self.wants.vm]
         n, o = s["allowed"].shape
         noise = np.random.default_rng(draw).normal(0.0, NOISE, (copies, n, o))
-        noise[0] = 0.0
-        density = np.where(s["allowed"] > 0, value / s["weight"], -1.0)[None] * np.exp(noise)
+        noise[:2] = 0.0
+        weights = np.where(np.arange(copies)[:, None, None] % 2 == 0, s["weight"], self._scarce)
+        density = np.where(s["allowed"] > 0, value / weights, -1.0) * np.exp(noise)
         density = density.reshape(-1, o)
         at = np.tile(np.arange(n), copies)  # row of each line
         counts = np.zeros((len(at), o), dtype=int)
@@ -193,6 +194,11 @@ class Market:
         return counts
 
     @cached_property
+    def _scarce(self) -> Array:
+        """What an option takes of each row's host, resources weighed by their worth when the row was last asked."""
+        return np.array(self._stacked["weight"])
+
+    @cached_property
     def _places(self) -> dict[int, int]:
         return {id(row): i for i, row in enumerate(self.rows)}
 
@@ -203,7 +209,10 @@ class Market:
         found = linprog(-value, A_ub=lines, b_ub=most, bounds=bounds.T, method="highs")
         if found.x is None:
             return np.zeros(n), float(value[:n] @ row.most)
-        self._duals[id(row)] = np.maximum(-found.ineqlin.marginals, 0.0)
+        duals = self._duals[id(row)] = np.maximum(-found.ineqlin.marginals, 0.0)
+        own = self._stacked["weight"][self._places[id(row)], row.options]
+        worth = (duals @ lines)[:n] / max(float(duals @ most), TINY)
+        self._scarce[self._places[id(row)], row.options] = worth + own * NOISE
         return found.x[:n], float(-found.fun)
 
     def at_most(self, row: Row, prices: Array) -> float:

@@ -14,8 +14,8 @@ from vmodel.plan.respond import Array
 TINY = 1e-9
 REFRESHES = 3  # rounds of new patterns for what is left, after each step down
 FEW = 2.0  # hosts that are left to the integer programme at the end
-ENOUGH = 1.5
-POLISHES, FRESH, GOOD, SEED = 3, 24, 1.9e-3, 1  # rounds, hosts placed anew in each, gap that is good enough
+ENOUGH = 1.5  # times FEW: so many, and they are left to it at once
+POLISHES, FRESH, GOOD, SEED = 6, 24, 1.9e-3, 1  # rounds, hosts placed anew in each, gap that is good enough
 LAST_NODES, LAST_GAP, LAST_PATTERNS = 1, 2e-3, 40  # of the last integer programme; patterns for each kind
 
 Answer = tuple[float, tuple[Group, ...], Sequence[int]]
@@ -95,9 +95,13 @@ def _nearly_paying(pool: Pool, prices: Prices) -> list[Pattern]:
 
 def good(market: Market, cost: float, bound: float) -> bool:
     """Whether an answer is so close to the bound that no more effort is spent."""
+    return cost - bound <= _allowed(market, cost)
+
+
+def _allowed(market: Market, cost: float) -> float:
+    """What an answer may cost above its bound: a share, but of a few hundred hosts one is all that can be asked."""
     unit = max((kind.cost for kind in market.kinds), default=0.0)
-    one = unit if unit > 2 * GOOD * cost else 0.0  # of a few hundred hosts one is all that can be asked
-    return cost - bound <= max(one, GOOD * cost)
+    return max(unit if unit > 2 * GOOD * cost else 0.0, GOOD * cost)
 
 
 def polish(market: Market, found: Found, answer: Answer) -> Answer:
@@ -114,8 +118,8 @@ def polish(market: Market, found: Found, answer: Answer) -> Answer:
     random = np.random.default_rng(SEED)
     for _ in range(POLISHES):
         cost, groups, chosen = answer
-        if good(market, cost, found.bound):
-            break
+        if good(market, cost, found.bound) or cost - found.value <= _allowed(market, cost) / 2:
+            break  # in the second case it is the bound that is loose
         hosts = [(g.room, g.counts) for g in groups for _ in range(g.hosts)]
         waste = np.array(
             [kind_of[id(r)].cost - float(prices.vm @ market.per_class(c)) for r, c in hosts]
