@@ -53,7 +53,7 @@ def test_at_its_default_the_function_is_refused_and_the_reason_is_its_timer():
     found = answer(DEFAULT, 350, False)
     assert path(found) == "virtio-vhost"
     (refusal,) = found.refusals
-    assert (refusal.path, refusal.resource, refusal.conflict) == ("vf", "interrupt moderation", ("latency",))
+    assert (refusal.path, refusal.resource, refusal.conflict) == ("vf", "interrupt moderation", ("latency", "settings"))
     assert refusal.available == pytest.approx(488e-6, rel=0.05)
 
 

@@ -6,13 +6,14 @@ Shapes only; `read` turns files into a Fleet and faults into lines. Units are re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from vmodel.errors import UnitError
 from vmodel.library import tables
 from vmodel.units import (
     BITS_PER_BYTE,
     BPS_PER_GBPS,
+    BYTES_PER_GIB,
     BYTES_PER_KIB,
     parse_bitrate,
     parse_bytes,
@@ -101,6 +102,14 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def truth_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """A switch where a number belongs is a mistake, not a one."""
+        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation is not bool:
+            raise ValueError("no truth value")
+        return value
+
 
 class Nic(Table):
     """Equal network adapters of a host type."""
@@ -145,7 +154,12 @@ class VmClass(Table):
         default="packets", description="packets, rr (round trips) or stream"
     )
     rate: Rate = Field(description="traffic of one VM: 40kpps, 2Gbit/s, or messages per second as 5k/s")
-    size: Bytes = Field(default=float(BYTES_PER_KIB), description="bytes in one message with unit, as 1KiB")
+    size: Bytes = Field(
+        default=float(BYTES_PER_KIB),
+        ge=1,
+        le=BYTES_PER_GIB,
+        description="bytes in one message with unit, as 1KiB, to 1GiB",
+    )
     direction: Literal["to-vm", "from-vm"] = Field(default="to-vm", description="to-vm or from-vm")
     topology: Literal["host-vm", "vm-vm", "cross-host-vm", "cross-vm-vm"] = Field(
         default="cross-host-vm", description="host-vm, vm-vm, cross-host-vm or cross-vm-vm"
@@ -223,9 +237,15 @@ class Fleet(Table):
 
     format: Literal[1] = Field(default=1, description="the number 1")
     title: str = Field(default="", max_length=200, description="a line of text")
-    host: tuple[HostType, ...] = Field(min_length=1, max_length=LARGEST_KINDS, description="[[host]] tables")
-    vm: tuple[VmClass, ...] = Field(min_length=1, max_length=LARGEST_KINDS, description="[[vm]] tables")
-    running: tuple[Running, ...] = Field(default=(), max_length=LARGEST_KINDS, description="[[running]] tables")
+    host: tuple[HostType, ...] = Field(
+        min_length=1, max_length=LARGEST_KINDS, description=f"[[host]] tables, 1 to {LARGEST_KINDS}"
+    )
+    vm: tuple[VmClass, ...] = Field(
+        min_length=1, max_length=LARGEST_KINDS, description=f"[[vm]] tables, 1 to {LARGEST_KINDS}"
+    )
+    running: tuple[Running, ...] = Field(
+        default=(), max_length=LARGEST_KINDS, description=f"[[running]] tables, at most {LARGEST_KINDS}"
+    )
     rules: Rules = Field(default=Rules(), description="a [rules] table")
 
 

@@ -41,6 +41,7 @@ QUIET = (1 / 256, 1 / 16, 1 / 4, 1.0)  # an objective is kept at every load up t
 CERTAIN = (BUS, WIRE_IN, WIRE_OUT)  # counted in bytes, which no model error touches
 UNCERTAIN = np.array([[0.0 if kind in CERTAIN else 1.0] for kind in SHARED])
 POOL_ROWS = [SHARED.index(kind) for kind in POOL]
+Errors = tuple[Any, Any]  # of the logarithms of latency and of work, for each of the settings or for all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,21 +68,25 @@ class Case:
         kinds = len(self.settings) * len(self.hosts)
         return len(self.settings), len(self.hosts), len(self.asked) // kinds
 
-    def factors(self, errors: tuple[float, float]) -> tuple[float, float]:
+    def factors(self, errors: Errors) -> Errors:
         """What latency and work are multiplied with on the safe side, from their errors."""
-        return math.exp(self.z * errors[0]), math.exp(self.z * errors[1])
+        return np.exp(self.z * errors[0]), np.exp(self.z * errors[1])
 
-    def goal(self, factors: tuple[float, float]) -> Objective:
+    def rows(self, values: Any) -> Array:
+        """One value for each of the settings, or for all of them, at every row."""
+        settings, hosts, loads = self.shape
+        return np.repeat(np.broadcast_to(values, (settings,)), hosts * loads)
+
+    def goal(self, factors: Errors) -> Objective:
         """The objective of every row."""
         n = len(self.asked)
         vm = self.vm
-        work = 1 + UNCERTAIN * (factors[1] - 1)
         return Objective(
             latency_s=np.full(n, math.inf if vm.latency is None else vm.latency),
             share=np.full(n, vm.percentile / PERCENT_PER_ONE),
             loss=np.full(n, vm.loss),
-            latency_factor=np.full(n, factors[0]),
-            load_factor=np.broadcast_to(work, (len(SHARED), n)),
+            latency_factor=self.rows(factors[0]),
+            load_factor=1 + UNCERTAIN * (self.rows(factors[1]) - 1),
         )
 
     def limits_by_load(self, goal: Objective) -> Array:
@@ -91,16 +96,16 @@ class Case:
         guest = self.answers.guest_busy * goal.load_factor[POOL_ROWS[0]] <= self.vm.vcpus
         return np.where((own >= self.answers.rate_per_s) & guest, found, 0.0).reshape(self.shape)
 
-    def limits(self, goal: Objective, *, at_any_load: bool = True) -> Array:
-        """How busy things may be: (settings, types); the worst over all loads, or that of the quietest."""
-        kept = self.limits_by_load(goal)
-        return kept.min(axis=2) if at_any_load else kept[:, :, 0]
+    def limits(self, goal: Objective) -> Array:
+        """How busy things may be at every load up to the planned one: (settings, types)."""
+        found: Array = self.limits_by_load(goal).min(axis=2)
+        return found
 
-    def needs(self, load_factor: float, *, quiet: bool = False) -> Array:
+    def needs(self, load_factor: Any) -> Array:
         """What one VM takes: (settings, types, COLUMNS), the most over all loads."""
-        per_row = needs_of(self.answers, self.asked, load_factor, self.overcommit)
-        found = per_row.reshape(*self.shape, COLUMNS)
-        return found[:, :, 0] if quiet else found.max(axis=2)
+        per_row = needs_of(self.answers, self.asked, self.rows(load_factor), self.overcommit)
+        found: Array = per_row.reshape(*self.shape, COLUMNS).max(axis=2)
+        return found
 
 
 def needs_of(answers: Answers, asked: Sequence[Asked], load_factor: Any, overcommit: float) -> Array:
@@ -139,25 +144,22 @@ def catalogue(fleet: Fleet) -> Catalogue:
     """Every class on every path it may take: what it wants, or why not."""
     from vmodel.plan.refuse import refuse, refuse_path  # reasons are built from the same cases
 
-    profiles = {h.profile: read_profile(h.profile) for h in fleet.host}
-    rooms = tuple(
-        room_of(h, i, value_of(profiles[h.profile], "memory_bus_bytes_s").value) for i, h in enumerate(fleet.host)
-    )
+    ask = asking(fleet)
     refusals: list[Refusal] = []
     wanted: list[tuple[int, str]] = []
     for place, vm in enumerate(fleet.vm):
         for path in vm.paths:
-            refusal = refuse_path(vm, path)
-            if refusal is None:
-                wanted.append((place, path))
+            if ends_forbid(vm, path):
+                refusals.append(refuse_path(fleet, place, path))
             else:
-                refusals.append(refusal)
+                wanted.append((place, path))
     options: list[Option] = []
     needs, limits = [], []
-    for case in cases(fleet, rooms, profiles, wanted):
-        found = _choose(case)
+    for case in cases(ask, wanted):
+        known = Told(case)
+        found = _choose(case, known)
         if found is None:
-            refusals.append(refuse(case, known_of(case.asked[len(QUIET) - 1]).errors))
+            refusals.append(refuse(ask, case, known.errors()))
             continue
         option, need, limit = found
         options.append(option)
@@ -166,24 +168,55 @@ def catalogue(fleet: Fleet) -> Catalogue:
     order = {name: i for i, name in enumerate(vm.name for vm in fleet.vm)}
     refusals.sort(key=lambda r: (order[r.what], fleet.vm[order[r.what]].paths.index(r.path or "")))
     wants = Wants(
-        needs=np.array(needs).reshape(len(options), len(rooms), COLUMNS),
-        limits=np.array(limits).reshape(len(options), len(rooms)),
+        needs=np.array(needs).reshape(len(options), len(ask.rooms), COLUMNS),
+        limits=np.array(limits).reshape(len(options), len(ask.rooms)),
         vm=np.array([o.place for o in options], dtype=int),
     )
     return Catalogue(
         fleet=fleet,
         options=tuple(options),
         wants=wants,
-        rooms=rooms,
+        rooms=ask.rooms,
         refusals=tuple(refusals),
         factor=planned_factor(fleet),
     )
 
 
-def cases(
-    fleet: Fleet, rooms: Sequence[Room], profiles: dict[str, Profile], wanted: Sequence[tuple[int, str]]
-) -> list[Case]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A fleet with what its questions are asked of: empty hosts and profiles."""
+
+    fleet: Fleet
+    rooms: tuple[Room, ...]
+    profiles: dict[str, Profile]
+
+
+def asking(fleet: Fleet) -> Asking:
+    """Read the profiles of a fleet, and make its empty hosts."""
+    profiles = {h.profile: read_profile(h.profile) for h in fleet.host}
+    rooms = tuple(
+        room_of(h, i, value_of(profiles[h.profile], "memory_bus_bytes_s").value) for i, h in enumerate(fleet.host)
+    )
+    return Asking(fleet=fleet, rooms=rooms, profiles=profiles)
+
+
+def ends_forbid(vm: VmClass, path: str) -> bool:
+    """Whether a path is ruled out before any number is looked at: it cannot migrate, or joins other ends."""
+    end = tables.endpoint(path)
+    return (vm.must_migrate and not end.migrates) or vm.topology not in end.topologies
+
+
+def accepts(fleet: Fleet, place: int, path: str) -> bool:
+    """Whether a class can take a path in a fleet, as `catalogue` decides it."""
+    if ends_forbid(fleet.vm[place], path):
+        return False
+    (case,) = cases(asking(fleet), [(place, path)])
+    return _choose(case, Told(case)) is not None
+
+
+def cases(ask: Asking, wanted: Sequence[tuple[int, str]]) -> list[Case]:
     """The cases of some classes and paths; all their questions are asked at once."""
+    fleet, profiles = ask.fleet, ask.profiles
     factor, z = planned_factor(fleet), float(normal_quantile(fleet.rules.confidence))
     questions: list[Asked] = []
     bodies: list[tuple[int, str, tuple[Settings, ...], int, int]] = []
@@ -209,7 +242,7 @@ def cases(
             path=path,
             settings=tried,
             hosts=fleet.host,
-            rooms=tuple(rooms),
+            rooms=ask.rooms,
             answers=answers.pick(slice(start, stop)),
             asked=tuple(questions[start:stop]),
             z=z,
@@ -242,20 +275,39 @@ def latency_error(p: Prediction) -> float:
     return math.log(p.latency_interval_s.high / p.latency_s) / NORMAL_90
 
 
-def _choose(case: Case) -> tuple[Option, Array, Array] | None:
+class Told:
+    """What the model says of each of the settings of a case, asked when it is first wanted."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._rows = len(case.hosts) * len(QUIET)
+        self._found: dict[int, Known] = {}
+
+    def __getitem__(self, setting: int) -> Known:
+        if setting not in self._found:
+            self._found[setting] = known_of(self._case.asked[setting * self._rows + len(QUIET) - 1])
+        return self._found[setting]
+
+    def errors(self) -> Errors:
+        """The errors of all of them."""
+        pairs = [self[s].errors for s in range(len(self._case.settings))]
+        return np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+
+
+def _choose(case: Case, known: Told) -> tuple[Option, Array, Array] | None:
     """The settings that keep the objective and take least of the cheapest host; None where none do.
 
     The model's errors are those of the default settings first, then those of the settings chosen.
     """
-    rows = len(case.hosts) * len(QUIET)
-    known = {0: known_of(case.asked[len(QUIET) - 1])}
+    limits, needs = case.limits(case.goal((1.0, 1.0))), case.needs(1.0)
+    able = [s for s in range(len(case.settings)) if not math.isinf(_score(case, needs[s], limits[s]))]
+    if not able:  # not even when the model is taken at its word
+        return None
     factors = case.factors(known[0].errors)
     limits, needs = case.limits(case.goal(factors)), case.needs(factors[1])
-    scores = {s: _score(case, needs[s], limits[s]) for s in range(len(case.settings))}
+    scores = {s: _score(case, needs[s], limits[s]) for s in able}
     # those that fail under the errors of the default may pass under their own
     for s in sorted(scores, key=lambda s: (scores[s], s)):
-        if s not in known:
-            known[s] = known_of(case.asked[s * rows + len(QUIET) - 1])
         factors = case.factors(known[s].errors)
         limit, need = case.limits(case.goal(factors))[s], case.needs(factors[1])[s]
         if not math.isinf(_score(case, need, limit)):
@@ -289,7 +341,7 @@ def share_of(room: Room, need: Array, level: float) -> float:
     return float(max(cores, shares.max()) + (cores + shares.sum()) / COLUMNS / COLUMNS)
 
 
-def _option(case: Case, best: int, factors: tuple[float, float], prediction: Prediction) -> Option:
+def _option(case: Case, best: int, factors: Errors, prediction: Prediction) -> Option:
     hosts, loads = len(case.hosts), len(QUIET)
     asked = {h: case.asked[(best * hosts + h) * loads + loads - 1] for h in range(hosts)}
     return Option(
@@ -299,6 +351,6 @@ def _option(case: Case, best: int, factors: tuple[float, float], prediction: Pre
         settings=case.settings[best],
         asked=asked,
         prediction=prediction,
-        latency_factor=factors[0],
-        load_factor=factors[1],
+        latency_factor=float(factors[0]),
+        load_factor=float(factors[1]),
     )

@@ -25,7 +25,7 @@ from vmodel.plan.options import catalogue
 from vmodel.plan.placement import Problem, solve
 from vmodel.plan.pricing import Kind
 from vmodel.plan.records import Catalogue, Group, Placement, Refusal
-from vmodel.plan.refuse import MIGRATION
+from vmodel.plan.refuse import refuse_class, refuse_failed
 from vmodel.plan.room import Room, Wants, without_adapter
 from vmodel.plan.today import Measured, running_kinds, used_up
 
@@ -123,7 +123,7 @@ def plan_fleet(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> Plan:
     The same fleet gives the same plan unless the time limit ends the search, which is said.
     """
     known = catalogue(fleet)
-    refused = _classes_without(known, known.wants)
+    refused = [refuse_class(known, c) for c in _without_option(known, known.wants)]
     if refused:
         return Plan(fleet=fleet, known=known, refusals=(*known.refusals, *refused), placement=None)
     rooms = known.rooms
@@ -131,11 +131,11 @@ def plan_fleet(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> Plan:
     if "nic" in fleet.rules.n_minus_1:
         rooms = tuple(without_adapter(h, r) for h, r in zip(fleet.host, known.rooms, strict=True))
         wants = _standing(wants, rooms)
-        refused = _classes_without(known, wants, "once an adapter has failed")
+        refused = [refuse_failed(known, c) for c in _without_option(known, wants)]
         if refused:
             return Plan(fleet=fleet, known=known, refusals=(*known.refusals, *refused), placement=None)
     problem = problem_of(known, rooms, wants)
-    shortage = crowded(known, [kind.room for kind in problem.kinds], wants)
+    shortage = crowded(known, problem)
     if shortage is not None:
         return Plan(fleet=fleet, known=known, refusals=(*known.refusals, shortage), placement=None)
     placement: Placement | None = None
@@ -144,7 +144,9 @@ def plan_fleet(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> Plan:
     for _ in range(ROUNDS):
         placement, free = solve(problem, time_limit_s=time_limit_s)
         if placement is None:
-            reason = squeezed(known, free.missing, [kind.room for kind in problem.kinds])
+            reason = squeezed(
+                known, problem, free.missing, lambda some: solve(some, time_limit_s=time_limit_s)[0] is not None
+            )
             return Plan(fleet=fleet, known=known, refusals=(*known.refusals, reason), placement=None)
         met = standings(placement.groups, problem.wants, known.options)
         late = sorted({s.option for s in met if not s.keeps})
@@ -246,16 +248,6 @@ def _unbound(fleet: Fleet) -> Fleet:
     return fleet.model_copy(update={"vm": tuple(vm.model_copy(update={"must_migrate": False}) for vm in fleet.vm)})
 
 
-def _free_path(known: Catalogue, c: int) -> str | None:
-    """The path that a class could take if it did not have to migrate; None where that would not help."""
-    vm = known.fleet.vm[c]
-    if not vm.must_migrate:
-        return None
-    alone = known.fleet.model_copy(update={"vm": (vm,), "running": ()})
-    found = catalogue(_unbound(alone))
-    return found.options[0].path if found.options else None
-
-
 def _standing(wants: Wants, rooms: Sequence[Room]) -> Wants:
     """Limits with zero where a reduced host does not hold a single VM."""
     limits = wants.limits.copy()
@@ -266,37 +258,10 @@ def _standing(wants: Wants, rooms: Sequence[Room]) -> Wants:
     return replace(wants, limits=limits)
 
 
-def _classes_without(known: Catalogue, wants: Wants, when: str = "") -> list[Refusal]:
+def _without_option(known: Catalogue, wants: Wants) -> list[int]:
     """Classes that no option is left for."""
-    out = []
-    for c, vm in enumerate(known.fleet.vm):
-        if not ((wants.vm == c) & (wants.limits.max(axis=1, initial=0.0) > 0)).any():
-            reasons = [r for r in known.refusals if r.what == vm.name]
-            nearest = min((r for r in reasons if r.resource != MIGRATION), key=lambda r: len(r.conflict), default=None)
-            free = None if when else _free_path(known, c)
-            changes = [nearest.change] if nearest is not None else []
-            if free is not None:
-                changes.append(f"must_migrate = false, which leaves {free}")
-            out.append(
-                Refusal(
-                    what=vm.name,
-                    path=None,
-                    resource=(nearest.resource if nearest else MIGRATION) if not when else "adapters",
-                    needed=nearest.needed if nearest and not when else 1.0,
-                    available=nearest.available if nearest and not when else 0.0,
-                    unit=nearest.unit if nearest and not when else "",
-                    conflict=_joined(reasons) if not when else ("rules.n_minus_1", "nics"),
-                    change="; or ".join(changes) if changes and not when else "host types with one more adapter",
-                    because=f"none of its paths is left{' ' + when if when else ''}",
-                )
-            )
-    return out
-
-
-def _joined(reasons: Sequence[Refusal]) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys([*(name for r in reasons for name in r.conflict if not name.startswith("path ")), "paths"])
-    )
+    able = wants.limits.max(axis=1, initial=0.0) > 0
+    return [c for c in range(len(known.fleet.vm)) if not ((wants.vm == c) & able).any()]
 
 
 def _stricter(wants: Wants, late: Sequence[int]) -> Wants:

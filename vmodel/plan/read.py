@@ -9,13 +9,15 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from vmodel.config import knob_value
-from vmodel.errors import ConfigError, Fault, VmodelError, nearest
+from vmodel.errors import ConfigError, Fault, UnitError, VmodelError, nearest
 from vmodel.files import content
 from vmodel.library import tables
 from vmodel.library.profile import profile as read_profile
 from vmodel.plan.fleet import PERCENTILES, Fleet, HostType, Nic, Rules, Running, VmClass, guest_paths
+from vmodel.units import BITS_PER_BYTE
 
 LARGEST_BYTES = 8 << 20
+LEAST_LOAD, MOST_LOAD = 1e-5, 1e13  # messages per second of one VM: one in a day, and ten each picosecond
 LISTS: Mapping[str, type[BaseModel]] = {"host": HostType, "vm": VmClass, "running": Running}
 NIC_PREFIX, SETTING_PREFIX, VM_PREFIX = "nic_", "set_", "vms_"
 MANY = ("paths", "n_minus_1")
@@ -37,6 +39,7 @@ def read_fleet(files: Sequence[str]) -> Fleet:
         raise ConfigError(faults)
     fleet = _validated(body, where, origin, faults)
     faults.extend(_crossed(body, where, origin))
+    faults.extend(_growth_faults(fleet.vm, fleet.rules, where) if fleet is not None else [])
     if faults or fleet is None:
         raise ConfigError(faults)
     return fleet
@@ -47,6 +50,7 @@ def fleet_of(body: Mapping[str, Any], where: str = "fleet") -> Fleet:
     faults: list[Fault] = []
     fleet = _validated(dict(body), where, {}, faults)
     faults.extend(_crossed(dict(body), where, {}))
+    faults.extend(_growth_faults(fleet.vm, fleet.rules, where) if fleet is not None else [])
     if faults or fleet is None:
         raise ConfigError(faults)
     return fleet
@@ -275,10 +279,10 @@ def _counted(i: int, name: Any, rows: Mapping[str, list[dict[str, Any]]], add: A
     """More VMs of a class cannot run today than the fleet has."""
     try:
         today = sum(int(r.get("count", 1)) * int(r.get("vms", {}).get(name, 0)) for r in rows["running"])
-        wanted = int(rows["vm"][i]["count"])
+        wanted = 0 if isinstance(rows["vm"][i]["count"], bool) else int(rows["vm"][i]["count"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return
-    if today > wanted:
+    if today > wanted > 0:
         add(("vm", i), "count", f"at least {today}, which run today according to [[running]]", wanted)
 
 
@@ -289,10 +293,14 @@ def _rows(body: Mapping[str, Any], kind: str) -> list[dict[str, Any]]:
 
 def _vm_faults(i: int, row: Mapping[str, Any], add: Any) -> None:
     paths = row.get("paths")
-    for path in paths if isinstance(paths, list) else ():
-        if not isinstance(path, str) or (path not in guest_paths() and not path.endswith(".toml")):
-            near = nearest(path, guest_paths()) if isinstance(path, str) else None
-            add(("vm", i), "paths", "paths of a VM (see `vmodel paths`)", str(path), near)
+    given = [path for path in paths if isinstance(path, str)] if isinstance(paths, list) else []
+    for path in dict.fromkeys(given):
+        if given.count(path) > 1:
+            add(("vm", i), "paths", "each path once", path)
+        if path.endswith(".toml"):
+            _file_faults(i, path, add)
+        elif path not in guest_paths():
+            add(("vm", i), "paths", "paths of a VM (see `vmodel paths`)", path, nearest(path, guest_paths()))
     percentile = row.get("percentile", PERCENTILES[2])
     if isinstance(percentile, (int, float)) and percentile not in PERCENTILES:
         add(("vm", i), "percentile", f"one of {', '.join(f'{p:g}' for p in PERCENTILES)}", percentile)
@@ -309,8 +317,35 @@ def _vm_faults(i: int, row: Mapping[str, Any], add: Any) -> None:
         except VmodelError as error:
             near = nearest(str(name), tables.knobs())
             known = name in tables.knobs()
-            expected = error.faults[0].expected if isinstance(error, ConfigError) else "a knob (see `vmodel knobs`)"
+            expected = "a knob (see `vmodel knobs`)"
+            if isinstance(error, (ConfigError, UnitError)):
+                expected = error.faults[0].expected if isinstance(error, ConfigError) else error.wanted
             add(("vm", i), f"settings.{name}", expected, value if known else None, None if known else near)
+
+
+def _file_faults(i: int, path: str, add: Any) -> None:
+    """A path of one's own must be one that a VM can have."""
+    try:
+        place = tables.endpoint(path).place
+    except VmodelError as error:
+        add(("vm", i), "paths", f"a path that can be read: {error.lines()[0]}", path)
+        return
+    if place != "guest":
+        add(("vm", i), "paths", "a path that begins in a guest", path)
+
+
+def _growth_faults(vms: Sequence[VmClass], rules: Rules, where: str) -> list[Fault]:
+    """Traffic at the horizon that no network could carry is a slip of the pen."""
+    factor = (1 + rules.growth_per_year) ** rules.horizon_years
+    found = []
+    for vm in vms:
+        kind, value = vm.rate
+        messages = value / (vm.size * BITS_PER_BYTE) if kind == "throughput_bps" else value
+        if not LEAST_LOAD <= messages <= MOST_LOAD or not messages * factor <= MOST_LOAD:
+            grown = " at rules.horizon_years" if factor > 1 else ""
+            expected = f"{LEAST_LOAD:g} to {MOST_LOAD:g} messages per second of one VM{grown}"
+            found.append(Fault(file=where, key=f'vm "{vm.name}".rate', value=messages * factor, expected=expected))
+    return found
 
 
 def _host_faults(i: int, row: Mapping[str, Any], add: Any) -> None:
@@ -324,7 +359,7 @@ def _host_faults(i: int, row: Mapping[str, Any], add: Any) -> None:
             expected = known if profile[-5:] != ".toml" else f"a profile that can be read: {error.lines()[0]}"
             add(("host", i), "profile", expected, profile, near)
     cores, kept = row.get("cores"), row.get("reserved_cores", 0)
-    if isinstance(cores, int) and isinstance(kept, int) and kept >= cores > 0:
+    if type(cores) is int and isinstance(kept, int) and kept >= cores > 0:
         add(("host", i), "reserved_cores", f"fewer than the {cores} cores", kept)
     idle, full = row.get("watts_idle"), row.get("watts")
     if isinstance(idle, (int, float)) and (not isinstance(full, (int, float)) or idle > full):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vmodel.core.records import Prediction
+from vmodel.plan.change import Change
 from vmodel.plan.fleet import Fleet, VmClass
 from vmodel.plan.respond import Asked
 from vmodel.plan.room import Room, Wants
@@ -21,8 +22,9 @@ class Refusal:
     available: float
     unit: str
     conflict: tuple[str, ...]  # the smallest set of requirements that cannot be kept together
-    change: str  # the nearest change that would make it feasible
+    change: str  # the nearest change that would make it feasible, in words
     because: str
+    mend: tuple[Change, ...] = ()  # the same as values of the fleet file, which together do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,230 +1,192 @@
-"""Why a class cannot take a path: the smallest set of requirements in conflict, and the nearest change that mends it.
+"""Why a class cannot take a path: what binds, needed against available, the smallest conflict, the nearest change."""
 
-A requirement is dropped by asking again without it; the smallest sets that fail are found by trying all of them, since
-there are only a few. No solver is needed.
-"""
-
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
+from collections.abc import Sequence
 
 import numpy as np
 
 from vmodel.library import tables
-from vmodel.plan.fleet import VmClass
-from vmodel.plan.limits import LEVELS, latency_at
-from vmodel.plan.options import QUIET, Case, needs_of
-from vmodel.plan.records import Refusal
-from vmodel.plan.respond import Array, respond
-from vmodel.plan.room import CORES, MEMORY, NIC_IN, NIC_OUT, PORTS, TITLES, VCPU, VFS
+from vmodel.plan.change import Change, distance, gbps, texts
+from vmodel.plan.fleet import USUAL_PATHS, Fleet
+from vmodel.plan.mend import mend
+from vmodel.plan.options import Asking, Case, Errors, accepts
+from vmodel.plan.records import Catalogue, Refusal
+from vmodel.plan.room import CORES, MEMORY, NIC_IN, NIC_OUT, TITLES, VCPU
+from vmodel.plan.trial import CONFIDENCE, LATENCY, ORDER, Trial, smallest_conflict
 from vmodel.solve import solver
-from vmodel.solve.gamma_law import normal_cdf
 from vmodel.units import format_bytes, format_rate, format_seconds
 
-LATENCY, RATE, CONFIDENCE, VCPUS, MEMORY_SIZE, FUNCTIONS = (
-    "latency", "rate", "confidence", "vcpus", "memory", "NIC functions of the host types",
-)  # fmt: skip
-MIGRATION = "live migration"
-REQUIREMENTS = (LATENCY, RATE, CONFIDENCE, VCPUS, MEMORY_SIZE, FUNCTIONS)
-SEARCH = tuple(float(x) for x in np.geomspace(1e-3, 1.0, 25))  # shares of the rate at which a smaller one is sought
+MIGRATION, MUST_MIGRATE = "live migration", "must_migrate"
+OTHERS = (*USUAL_PATHS, "macvtap-vhost", "vdpa", "pf", "virtio-qemu")  # paths that are offered to a class without one
+OFFERS, TWO = 3, 2  # changes that are told of a class; adapters of a host that may lose one
 KEPT_DIGITS = 4
-CONFIDENCE_STEP, HALVINGS = 0.005, 12
+HINTS = {CONFIDENCE: ", or measurements of your own (vmodel fit)"}  # what does the same without a change of the file
 
 
-def refuse_path(vm: VmClass, path: str) -> Refusal | None:
-    """What rules a path out before any number is looked at; None where nothing does."""
-    end = tables.endpoint(path)
+def refuse_path(fleet: Fleet, place: int, path: str) -> Refusal:
+    """What rules a path out before any number is looked at."""
+    vm, end = fleet.vm[place], tables.endpoint(path)
     if vm.must_migrate and not end.migrates:
-        return Refusal(
-            what=vm.name,
-            path=path,
-            resource=MIGRATION,
-            needed=1.0,
-            available=0.0,
-            unit="",
-            conflict=("must_migrate", f"path {path}"),
-            change="must_migrate = false",
-            because="a guest that drives a NIC function itself cannot move while it runs",
-        )
-    if vm.topology not in end.topologies:
-        return Refusal(
-            what=vm.name,
-            path=path,
-            resource="topology",
-            needed=1.0,
-            available=0.0,
-            unit="",
-            conflict=("topology", f"path {path}"),
-            change=f"topology = {' or '.join(end.topologies)}",
-            because=f"{path} does not join the ends of {vm.topology}",
-        )
-    return None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    """A case with its errors, asked again without some of its requirements."""
-
-    case: Case
-    errors: tuple[float, float]
-
-    @cached_property
-    def _limits(self) -> dict[tuple[bool, bool, bool], Array]:
-        return {}
-
-    def limits(self, kept: frozenset[str]) -> Array:
-        """How busy things may be under these requirements: (settings, types)."""
-        key = (LATENCY in kept, RATE in kept, CONFIDENCE in kept)
-        if key not in self._limits:
-            goal = self.case.goal(self.factors(kept))
-            if LATENCY not in kept:
-                goal = replace(goal, latency_s=np.full_like(goal.latency_s, math.inf))
-            self._limits[key] = self.case.limits(goal, at_any_load=RATE in kept)
-        return self._limits[key]
-
-    def factors(self, kept: frozenset[str]) -> tuple[float, float]:
-        """What latency and work are multiplied with."""
-        return self.case.factors(self.errors) if CONFIDENCE in kept else (1.0, 1.0)
-
-    def needs(self, kept: frozenset[str]) -> Array:
-        """What one VM takes under these requirements."""
-        found = self.case.needs(self.factors(kept)[1], quiet=RATE not in kept)
-        for requirement, columns in ((VCPUS, (VCPU,)), (MEMORY_SIZE, (MEMORY,)), (FUNCTIONS, (VFS, PORTS))):
-            if requirement not in kept:
-                found[:, :, columns] = 0.0
-        return found
-
-    def feasible(self, kept: frozenset[str]) -> bool:
-        """Whether any settings keep these requirements on any host type."""
-        limits, needs = self.limits(kept), self.needs(kept)
-        return any(
-            room.fits(needs[s, h], limits[s, h])
-            for s in range(limits.shape[0])
-            for h, room in enumerate(self.case.rooms)
-        )
-
-    def conflict(self) -> frozenset[str]:
-        """The smallest set of requirements that cannot be kept together; empty where no host type does at all."""
-        for size in range(len(REQUIREMENTS) + 1):
-            for some in combinations(REQUIREMENTS, size):
-                if not self.feasible(frozenset(some)):
-                    return frozenset(some)
-        return frozenset(REQUIREMENTS)
-
-
-def refuse(case: Case, errors: tuple[float, float]) -> Refusal:
-    """The reason why no settings of a case do."""
-    trial = Trial(case=case, errors=errors)
-    conflict = trial.conflict()
-    changes = sorted(_changes(trial, conflict))
-    change = changes[0][1] if changes else "another path"
-    told = tuple(r for r in REQUIREMENTS if r in conflict)
-    if not conflict:
-        return _full(trial, conflict, ("host types",), "a host type with an adapter")
-    if LATENCY in conflict:
-        return _late(trial, told, change)
-    if RATE in conflict and not _carried(trial, conflict):
-        return _overrun(trial, told, change)
-    return _full(trial, conflict, told, change)
-
-
-def _late(trial: Trial, told: tuple[str, ...], change: str) -> Refusal:
-    case = trial.case
-    available, row = best_latency(trial, frozenset(told))
-    p = solver.predict(case.asked[row].scenario())
-    longest = max(p.shares, key=lambda share: share.seconds)
-    name = longest.resource or longest.stage.replace("_", " ")
-    safe = f" on the safe side of {case.z:.2f} standard deviations" if CONFIDENCE in told else ""
+        resource, requirement = MIGRATION, MUST_MIGRATE
+        because = "a guest that drives a NIC function itself cannot move while it runs"
+    else:
+        resource, requirement = "topology", "topology"
+        because = f"{path} does not join the ends of {vm.topology}"
+    changes = mend(fleet, place, path)
     return Refusal(
-        what=case.vm.name,
-        path=case.path,
-        resource="interrupt moderation" if longest.stage == "moderation_wait" else name,
-        needed=float(case.vm.latency or 0.0),
-        available=available,
-        unit="s",
-        conflict=told,
-        change=change,
-        because=(
-            f"p{case.vm.percentile:g} of one VM alone is {format_seconds(available)}{safe}, "
-            f"{format_seconds(longest.seconds)} of the mean in {longest.stage}"
-        ),
+        what=vm.name,
+        path=path,
+        resource=resource,
+        needed=1.0,
+        available=0.0,
+        unit="",
+        conflict=(requirement, f"path {path}"),
+        change=told(changes, vm.name),
+        mend=changes,
+        because=because,
     )
 
 
-def best_latency(trial: Trial, kept: frozenset[str]) -> tuple[float, int]:
-    """The shortest latency that any settings give a VM alone on a host, on the safe side, and the row it stands in."""
+def told(changes: Sequence[Change], about: str) -> str:
+    """Changes in words."""
+    hints = "".join(HINTS.get(change.key, "") for change in changes)
+    return texts(changes, about) + hints if changes else "another path"
+
+
+def refuse(ask: Asking, case: Case, errors: Errors) -> Refusal:
+    """The reason why no settings of a case do."""
+    trial = Trial(ask=ask, case=case, errors=errors)
+    conflict = trial.conflict()
+    changes = mend(ask.fleet, case.place, case.path, trial)
+    trial = trial.under(conflict)
+    named = tuple(r for r in ORDER if r in conflict) or ("host types",)
+    if LATENCY in conflict:
+        resource, needed, available, unit, because = _late(trial, conflict)
+    elif not (trial.limits(conflict) > 0).any():
+        resource, needed, available, unit, because = _overrun(trial, conflict)
+    else:
+        resource, needed, available, unit, because = _full(trial, conflict)
+    return Refusal(
+        what=case.vm.name,
+        path=case.path,
+        resource=resource,
+        needed=needed,
+        available=available,
+        unit=unit,
+        conflict=named,
+        change=told(changes, case.vm.name),
+        mend=changes,
+        because=because,
+    )
+
+
+def refuse_class(known: Catalogue, place: int) -> Refusal:
+    """Why a class can take none of its paths: the fewest requirements that rule all of them out, the nearest change."""
+    fleet, vm = known.fleet, known.fleet.vm[place]
+    reasons = [r for r in known.refusals if r.what == vm.name]
+    trials = {p: Trial.of(fleet, place, p) for p in vm.paths if vm.topology in tables.endpoint(p).topologies}
+    asked = frozenset[str]().union(*(trial.requirements for trial in trials.values()))
+    asked |= {MUST_MIGRATE} if vm.must_migrate else frozenset()
+
+    def possible(kept: frozenset[str]) -> bool:
+        return any(
+            trial.feasible(kept) for path, trial in trials.items()
+            if MUST_MIGRATE not in kept or tables.endpoint(path).migrates
+        )  # fmt: skip
+
+    conflict = smallest_conflict(asked, possible)
+    named = [r for r in (*ORDER, MUST_MIGRATE) if r in conflict]
+    other = next((p for p in OTHERS if p not in vm.paths and accepts(fleet, place, p)), None)
+    offers = [(distance(fleet, r.mend), r.mend, r.change, r.path) for r in reasons if r.mend]
+    if other is not None:
+        change = Change(table="vm", name=vm.name, key="paths", value=(*vm.paths, other))
+        offers.append((1.0, (change,), change.text(vm.name), None))
+    offers.sort(key=lambda offer: offer[0])
+    said = [f"{text}, which leaves {path}" if path else text for _, _, text, path in offers[:OFFERS]]
+    nearest = min((r for r in reasons if r.resource != MIGRATION), key=lambda r: len(r.conflict), default=reasons[0])
+    return Refusal(
+        what=vm.name,
+        path=None,
+        resource=nearest.resource,
+        needed=nearest.needed,
+        available=nearest.available,
+        unit=nearest.unit,
+        conflict=(*(named or ["host types"]), "paths"),
+        change="; or ".join(said) or "another host type",
+        mend=offers[0][1] if offers else (),
+        because="none of its paths is left",
+    )
+
+
+def refuse_failed(known: Catalogue, place: int) -> Refusal:
+    """Why a class has no place on any host type once an adapter has failed, though it has one before."""
+    vm = known.fleet.vm[place]
+    hosts = [h for h in known.fleet.host if sum(nic.count for nic in h.nics) < TWO] or list(known.fleet.host)
+    nics = [nic.model_dump(exclude_none=True) | {"rate": gbps(nic.rate)} for nic in hosts[0].nics]
+    nics[0]["count"] += 1
+    change = Change(table="host", name=hosts[0].name, key="nics", value=nics)
+    return Refusal(
+        what=vm.name,
+        path=None,
+        resource="adapters",
+        needed=1.0,
+        available=0.0,
+        unit="",
+        conflict=("rules.n_minus_1", "nics"),
+        change=f"host types with one more adapter ({change.text()})",
+        mend=(change,),
+        because="none of its paths is left once an adapter has failed",
+    )
+
+
+Reason = tuple[str, float, float, str, str]  # resource, needed, available, unit, because
+
+
+def _late(trial: Trial, conflict: frozenset[str]) -> Reason:
     case = trial.case
-    factors = trial.factors(kept)
-    goal = case.goal(factors)
-    own = (case.answers.rate_per_s * case.answers.demands_s * goal.load_factor).max(axis=0)
-    level = LEVELS[np.minimum(np.searchsorted(LEVELS, own), len(LEVELS) - 1)]
-    found = latency_at(case.answers, level, goal.share) * factors[0]
-    found = np.where(own <= LEVELS[-1], found, math.inf).reshape(case.shape)
-    worst = found.max(axis=2) if RATE in kept else found[:, :, 0]
-    s, h = np.unravel_index(int(np.argmin(worst)), worst.shape)
-    load = int(found[s, h].argmax()) if RATE in kept else 0
-    return float(worst[s, h]), int((s * case.shape[1] + h) * case.shape[2] + load)
+    available, asked = trial.least_latency(conflict)
+    p = solver.predict(asked.scenario())
+    longest = max(p.shares, key=lambda share: share.seconds)
+    name = longest.resource or longest.stage.replace("_", " ")
+    safe = f" on the safe side of {case.z:.2f} standard deviations" if CONFIDENCE in conflict else ""
+    because = (
+        f"p{case.vm.percentile:g} of one VM alone is {format_seconds(available)}{safe}, "
+        f"{format_seconds(longest.seconds)} of the mean in {longest.stage}"
+    )
+    resource = "interrupt moderation" if longest.stage == "moderation_wait" else name
+    return resource, float(case.vm.latency or 0.0), available, "s", because
 
 
-def _carried(trial: Trial, conflict: frozenset[str]) -> bool:
-    """Whether the path itself carries the load."""
-    return bool((trial.limits(conflict) > 0).any())
-
-
-def _overrun(trial: Trial, told: tuple[str, ...], change: str) -> Refusal:
+def _overrun(trial: Trial, conflict: frozenset[str]) -> Reason:
     case = trial.case
     rows = np.arange(len(case.asked)).reshape(case.shape)[:, :, -1].reshape(-1)
-    capacity = case.answers.capacity_per_s[rows] / (trial.factors(frozenset(told))[1])
+    capacity = (case.answers.capacity_per_s / case.rows(trial.factors(conflict)[1]))[rows]
     row = int(rows[int(np.argmax(capacity))])
     p = solver.predict(case.asked[row].scenario())
     needed, available = float(case.answers.rate_per_s[row]), float(capacity.max())
     mending = f", {p.bottleneck} first" if p.bottleneck else ""
-    return Refusal(
-        what=case.vm.name,
-        path=case.path,
-        resource=p.bottleneck,
-        needed=needed,
-        available=min(available, needed),
-        unit="/s",
-        conflict=told,
-        change=change,
-        because=f"one VM carries {format_rate(available, unit='/s')} of {format_rate(needed, unit='/s')}{mending}",
-    )
+    because = f"one VM carries {format_rate(available, unit='/s')} of {format_rate(needed, unit='/s')}{mending}"
+    return p.bottleneck, needed, min(available, needed), "/s", because
 
 
-def _full(trial: Trial, conflict: frozenset[str], told: tuple[str, ...], change: str) -> Refusal:
+def _full(trial: Trial, conflict: frozenset[str]) -> Reason:
     """No host type holds one VM."""
-    case = trial.case
     limits, needs = trial.limits(conflict), trial.needs(conflict)
     found = []
-    for s in range(limits.shape[0]):
-        for h, room in enumerate(case.rooms):
-            if limits[s, h] > 0:
-                pressure, name = room.pressure(needs[s, h], limits[s, h])
-                used, usable, _ = room.shares(needs[s, h], limits[s, h]).get(
-                    name, (needs[s, h][_column(name)], 0.0, 0.0)
-                )
-                found.append((pressure, h, name, used, usable))
+    for s, h, room in trial.places():
+        if limits[s, h] > 0:
+            pressure, name = room.pressure(needs[s, h], limits[s, h])
+            missing = (needs[s, h][column_of(name)], 0.0, 0.0)
+            used, usable, _ = room.shares(needs[s, h], limits[s, h]).get(name, missing)
+            found.append((pressure, h, name, float(used), float(usable)))
     _, h, name, used, usable = min(found)
-    return Refusal(
-        what=case.vm.name,
-        path=case.path,
-        resource=name,
-        needed=float(used),
-        available=float(usable),
-        unit=unit_of(name),
-        conflict=told,
-        change=change,
-        because=(
-            f"one VM needs {_written(name, used)} of {name}, "
-            f"host type {case.rooms[h].name} has {_written(name, usable)}"
-        ),
+    because = (
+        f"one VM needs {_written(name, used)} of {name}, host type {trial.rooms[h].name} has {_written(name, usable)}"
     )
+    return name, used, usable, unit_of(name), because
 
 
-def _column(name: str) -> int:
+def column_of(name: str) -> int:
+    """The column of a resource by its title."""
     return VCPU if name == CORES else TITLES.index(name)
 
 
@@ -235,88 +197,3 @@ def unit_of(name: str) -> str:
 
 def _written(name: str, value: float) -> str:
     return format_bytes(value) if name == TITLES[MEMORY] else f"{value:.{KEPT_DIGITS}g}"
-
-
-def _changes(trial: Trial, conflict: frozenset[str]) -> Iterator[tuple[float, str]]:
-    """How far each requirement of a conflict would have to give way, as a ratio, and in words."""
-    case, everything = trial.case, frozenset(REQUIREMENTS)
-    vm = case.vm
-    for requirement in sorted(conflict):
-        if not trial.feasible(everything - {requirement}):
-            continue  # giving this one up alone does not help
-        if requirement == LATENCY and vm.latency:
-            needed = best_latency(trial, everything)[0]
-            if math.isfinite(needed):
-                yield math.log(max(needed / vm.latency, 1.0)), f"latency = {_rounded_up(needed)}"
-        elif requirement == RATE:
-            share = _least_rate(trial)
-            if share > 0:
-                rate = share * float(case.answers.rate_per_s.max())
-                yield -math.log(share), f"at most {format_rate(rate, unit='/s')} for one VM"
-        elif requirement == CONFIDENCE:
-            given = _confidence(trial)
-            if given is not None:
-                yield math.log(1 / given), f"rules.confidence = {given:.3f}, or measurements of your own (vmodel fit)"
-        elif requirement == VCPUS:
-            most = int(max(room.cores for room in case.rooms) * case.overcommit)
-            yield math.log(vm.vcpus / max(most, 1)) + 1, f"vcpus = {max(most, 1)}, or a host type with more cores"
-        elif requirement == MEMORY_SIZE:
-            most_memory = max(room.capacity[MEMORY] for room in case.rooms)
-            yield math.log(vm.memory / most_memory) + 1, f"memory = {format_bytes(most_memory)}, or a larger host type"
-        elif requirement == FUNCTIONS:
-            yield (
-                1.0,
-                "a host type with " + ("virtual functions" if _needs_function(trial) else "an adapter to give away"),
-            )
-
-
-def _needs_function(trial: Trial) -> bool:
-    return bool(trial.case.needs(1.0)[:, :, VFS].any())
-
-
-def _rounded_up(seconds: float) -> str:
-    """A latency that is enough, with few digits."""
-    unit = 10.0 ** (math.floor(math.log10(seconds)) - 2)
-    return format_seconds(math.ceil(seconds / unit) * unit)
-
-
-def _least_rate(trial: Trial) -> float:
-    """The largest share of the rate that could be had, on a fine grid; zero where not even the smallest can."""
-    case = trial.case
-    shares = SEARCH
-    hosts, loads = len(case.hosts), len(QUIET)
-    asked = [
-        replace(case.asked[(s * hosts + h) * loads + loads - 1], factor=case.asked[loads - 1].factor * x)
-        for s in range(len(case.settings))
-        for h in range(hosts)
-        for x in shares
-    ]
-    wide = replace(case, answers=respond(asked), asked=tuple(asked))
-    factors = case.factors(trial.errors)
-    kept = wide.limits_by_load(wide.goal(factors))
-    needs = needs_of(wide.answers, asked, factors[1], case.overcommit).reshape(*kept.shape, -1)
-    good = [
-        x
-        for k, x in enumerate(shares)
-        if any(
-            room.fits(needs[s, h, k], kept[s, h, : k + 1].min())
-            for s in range(kept.shape[0])
-            for h, room in enumerate(case.rooms)
-        )
-    ]
-    return max(good, default=0.0)
-
-
-def _confidence(trial: Trial) -> float | None:
-    """The confidence with which it could be had, by halving; None below an even chance."""
-    low, high = 0.0, trial.case.z
-    everything = frozenset(REQUIREMENTS)
-    if not Trial(case=replace(trial.case, z=0.0), errors=trial.errors).feasible(everything):
-        return None
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if Trial(case=replace(trial.case, z=middle), errors=trial.errors).feasible(everything):
-            low = middle
-        else:
-            high = middle
-    return math.floor(float(normal_cdf(low)) / CONFIDENCE_STEP) * CONFIDENCE_STEP

@@ -40,6 +40,7 @@ def refusal_json(r: Refusal) -> dict[str, Any]:
         "unit": r.unit or None,
         "conflict": list(r.conflict),
         "nearest_change": r.change,
+        "mend": [{"table": c.table, "name": c.name or None, "key": c.key, "value": c.value} for c in r.mend],
         "because": r.because,
     }
 
