@@ -9,7 +9,9 @@ from tests.plan import fleets
 from vmodel.library.profile import profile
 from vmodel.plan.limits import LEVELS, Objective, added_wait, busy_limit, latency_at
 from vmodel.plan.neighbours import fixed_point
+from vmodel.plan.plan import plan_fleet
 from vmodel.plan.respond import POLLED, SHARED, Asked, quantile, respond
+from vmodel.report.planned import plan_lines
 from vmodel.solve import solver
 from vmodel.solve.shared import Tenant, share
 from vmodel.solve.tails import StageTime, skewed_percentile
@@ -120,3 +122,15 @@ def test_neighbours_wait_as_in_the_fixed_point_of_the_load_model(path, count, vm
         POLLED in theirs
     ):  # there a contended core always takes full batches; here a frame costs what it costs at its load
         assert mine[POLLED] >= theirs[POLLED] * (1 - 1e-6)
+
+
+def test_a_plan_says_why_nothing_may_be_busier():
+    """The latency of the limit keeps the objective, that of the next step does not; it is the limit of the option."""
+    found = plan_fleet(fleets.fleet(fleets.web(latency="200us"), fleets.backup()))
+    web, backup = found.busy
+    assert web.level == found.known.wants.limits[found.placement.chosen[0]].max()
+    assert web.binds and web.latency_s <= 200e-6 < web.above_s
+    assert web.above == pytest.approx(web.level + 0.04)
+    assert not backup.binds and backup.above is None
+    text = "\n".join(plan_lines(found))
+    assert "beyond 200 us" in text and "no latency objective" in text

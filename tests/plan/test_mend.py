@@ -112,13 +112,16 @@ def test_changes_are_read_as_the_file_would_be_and_measured_as_ratios():
         ([fleets.web(count=40, vcpus=20, latency="1ms")], {}),
         ([fleets.web(count=60), fleets.nfv(count=50)], {"n_minus_1": ["host"]}),
         ([fleets.web(count=25, memory="100GiB"), fleets.backup(count=2)], {"spare_hosts": 2}),
+        ([fleets.web(count=20)], {"spare_hosts": 2}),  # has a place, but no spare host is left
+        ([fleets.web(count=24)], {"n_minus_1": ["host"]}),  # has a place, but not when a host fails
     ],
 )
 def test_so_many_more_hosts_are_enough(vms, rules):
     fleet = fleets.fleet(*vms, hosts=[fleets.host(count=4)], **rules)
     found = plan_fleet(fleet)
     assert not found.feasible
-    (r,) = [r for r in found.refusals if r.what == "the fleet"]
+    r = next(r for r in found.refusals if r.what == "the fleet")
+    assert "host counts" in r.conflict
     again = plan_fleet(changed(fleet, r.mend))
     assert again.feasible
     assert sum(again.spares.values()) >= rules.get("spare_hosts", 0)

@@ -283,6 +283,15 @@ def test_no_is_exit_code_one_with_the_reason(capsys):
     assert "Out of reach by itself: mean <= 1.00 us" in text and "Nearest change: mean <=" in text
 
 
+@pytest.mark.parametrize("subject", ["p99 <= 100us", "mean <= 20us", "transactions >= 30k/s", "host_cpu <= 0"])
+def test_the_nearest_change_as_it_is_written_can_be_met(subject):
+    """Three digits of a bound that is just within reach may lie beyond it: they are rounded to the other side."""
+    goal = {"minimise": "cpu", "over": ["rx_usecs", "halt_poll"]}
+    (line,) = [x for x in tuned.tuning_lines(tune("vf", subject=[subject], **goal)) if x.startswith("Nearest change")]
+    offered = line.removeprefix("Nearest change: ").partition(" (")[0]
+    assert tune("vf", subject=[offered], **goal).feasible
+
+
 def test_all_faults_come_at_once_with_the_nearest_names(capsys):
     arguments = ["--minimise", "meen", "--subject", "interupts <= 8k/s", "--rx-usecs", "-1", "--worth", "200%"]
     assert main(["tune", "--path", "vf", *arguments]) == 2

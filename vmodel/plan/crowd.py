@@ -6,17 +6,18 @@ from dataclasses import replace
 import numpy as np
 
 from vmodel.plan.change import Change, texts
-from vmodel.plan.failure import with_spares
+from vmodel.plan.failure import Failure, with_spares
 from vmodel.plan.firstfit import Shelf, first_fit
 from vmodel.plan.placement import Problem
 from vmodel.plan.records import Catalogue, Group, Refusal
 from vmodel.plan.refuse import column_of, unit_of
 from vmodel.plan.respond import Array
-from vmodel.plan.room import CAPPED, CORES, LEVELLED, TITLES, VCPU, Room, Wants, keep
+from vmodel.plan.room import CAPPED, CORES, LEVELLED, POLL, TITLES, VCPU, WORK, Room, Wants, keep
 from vmodel.units import format_bytes
 
 KEPT_DIGITS = 4
 OUTSIDE = 1e-6  # VMs that a programme over fractions leaves outside
+NOTHING = 1e-12
 SIFTED = 24  # classes up to which each is left out in turn
 
 
@@ -100,6 +101,37 @@ def _refusal(
     )
 
 
+def unspared(known: Catalogue, problem: Problem, failed: Sequence[Failure], spares: int) -> list[Refusal]:
+    """What a placement is refused for: fewer spare hosts than asked for, failures that it does not survive."""
+    rules = known.fleet.rules
+    lost = max((f for f in failed if not f.holds), key=lambda f: sum(f.left.values()), default=None)
+    found: list[tuple[str, str, float, float, str, str]] = []
+    if spares < rules.spare_hosts:
+        because = f"{rules.spare_hosts} hosts are to be kept empty, {spares} are left"
+        found.append(("rules.spare_hosts", "hosts", rules.spare_hosts, spares, "hosts", because))
+    if lost is not None:
+        left = sum(lost.left.values())
+        moving = max(lost.displaced, left)
+        because = f"when one {lost.what} of {lost.host} fails, {left} of {moving} VMs have no place: {lost.resource}"
+        found.append(("rules.n_minus_1", lost.resource, moving, moving - left, "VMs", because))
+    changes = more_hosts(known, problem) if found else ()
+    return [
+        Refusal(
+            what="the fleet",
+            path=None,
+            resource=resource,
+            needed=float(needed),
+            available=float(available),
+            unit=unit,
+            conflict=(rule, "host counts"),
+            change=_said(known, changes),
+            mend=changes,
+            because=because,
+        )
+        for rule, resource, needed, available, unit, because in found
+    ]
+
+
 def _said(known: Catalogue, changes: Sequence[Change]) -> str:
     if not changes:
         return f"more hosts, or a host type with more {TITLES[VCPU]}"
@@ -114,6 +146,9 @@ def more_hosts(known: Catalogue, problem: Problem) -> tuple[Change, ...]:
     By arithmetic; a programme could do with fewer, but what first-fit places can be placed.
     """
     fleet, best = known.fleet, (0, "", 0)
+    others_fail = [what for what in fleet.rules.n_minus_1 if what != "nic"]  # hosts of the problem have lost theirs
+    rules = fleet.rules.model_copy(update={"n_minus_1": tuple(others_fail)})
+    fleet = fleet.model_copy(update={"rules": rules})
     for k, kind in enumerate(problem.kinds):
         if kind.today is not None or kind.most is None:
             continue
@@ -144,12 +179,9 @@ def _by_hand(problem: Problem) -> tuple[list[Shelf], Wants] | None:
     chosen = []
     for c in range(len(problem.demand)):
         options = np.flatnonzero(wants.vm == c)
-        able = np.where(wants.limits[options] > 0, wants.limits[options], np.nan)
-        cores = (
-            wants.needs[options][:, :, VCPU]
-            + (wants.needs[options][:, :, VCPU + 1] + wants.needs[options][:, :, VCPU + 2]) / able
-        )
-        chosen.append(int(options[int(np.nanargmin(np.nanmin(cores, axis=1)))]))
+        needs, limits = wants.needs[options], wants.limits[options]
+        cores = needs[:, :, VCPU] + (needs[:, :, WORK] + needs[:, :, POLL]) / np.maximum(limits, NOTHING)
+        chosen.append(int(options[int(np.argmin(np.where(limits > 0, cores, np.inf).min(axis=1)))]))
     some = keep(wants, chosen)
     start = [Shelf(kind=s.kind, hosts=s.hosts, counts=np.zeros(len(chosen), dtype=int)) for s in problem.start]
     _, shelves, left = first_fit(some, problem.kinds, [int(n) for n in problem.demand], start)

@@ -120,7 +120,7 @@ def with_spares(
     """
     rules = fleet.rules
     spares = [0] * len(rooms)
-    used = [sum(g.hosts for g in groups if g.room is room) for room in rooms]
+    used = [sum(g.hosts for g in groups if g.room.name == room.name) for room in rooms]
     empty = np.zeros(len(wants.vm), dtype=int)
 
     def together() -> tuple[Group, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vmodel.plan.busy import Busy, busy_of
 from vmodel.plan.chance import (
     QUANTILES,
     Candidate,
@@ -15,7 +16,7 @@ from vmodel.plan.chance import (
     regrets,
     with_demand,
 )
-from vmodel.plan.crowd import crowded, squeezed
+from vmodel.plan.crowd import crowded, squeezed, unspared
 from vmodel.plan.failure import Failure, with_spares
 from vmodel.plan.firstfit import Shelf
 from vmodel.plan.fleet import Fleet
@@ -54,6 +55,7 @@ class Plan:
     spares: Mapping[str, int] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     standings: tuple[Standing, ...] = ()
+    busy: tuple[Busy, ...] = ()  # of the chosen options
     bottleneck: Bottleneck | None = None
     chance: Chance | None = None
     unbound: Unbound | None = None
@@ -63,8 +65,9 @@ class Plan:
 
     @property
     def feasible(self) -> bool:
-        """Whether everything has a place and every failure of the rules is survived."""
-        return self.placement is not None and all(f.holds for f in self.failures)
+        """Whether everything has a place, spare hosts too, and every failure of the rules is survived."""
+        spared = sum(self.spares.values()) >= self.fleet.rules.spare_hosts
+        return self.placement is not None and spared and all(f.holds for f in self.failures)
 
     @property
     def price(self) -> float:
@@ -113,7 +116,7 @@ def problem_of(known: Catalogue, rooms: Sequence[Room] | None = None, wants: Wan
 
 
 def cost_of(fleet: Fleet, room: Room) -> float:
-    """What is minimised, of one host."""
+    """What is minimised, of one host that is bought."""
     return {"price": room.price, "hosts": 1.0, "watts": room.watts}[fleet.rules.minimise]
 
 
@@ -176,21 +179,22 @@ def _told(
     groups, failed, spares = with_spares(fleet, known.wants, groups, full, [cost_of(fleet, r) for r in full])
     found_curves = curves(known, placement.chosen)
     uncertain = any(vm.uncertainty > 0 for vm in fleet.vm)
-    plan_ = Plan(
+    short = unspared(known, problem, failed, sum(spares))
+    return Plan(
         fleet=fleet,
         known=known,
-        refusals=known.refusals,
+        refusals=(*known.refusals, *short),
         placement=placement,
         groups=groups,
         spares={r.name: n for r, n in zip(full, spares, strict=True) if n},
         failures=failed,
         standings=tuple(met),
+        busy=busy_of(known, placement.chosen),
         bottleneck=next_bottleneck(known, placement.chosen, groups, found_curves),
         chance=_chance(known, placement, groups, found_curves) if uncertain else None,
         measured=tuple(running_kinds(known, known.rooms)[1]),
         notes=tuple([*notes, *([placement.note] if placement.note else [])]),
     )
-    return plan_
 
 
 def _chance(known: Catalogue, placement: Placement, groups: Sequence[Group], found: Curves) -> Chance:
@@ -219,7 +223,9 @@ def least_regret(fleet: Fleet, *, time_limit_s: float = TIME_LIMIT_S) -> tuple[C
         late = fleet.rules.late_factor
         costs.append(draw_costs(groups, chosen, known_curves, factors=factors, cost=price, late=late))
         chance = chance_of(fleet, groups, chosen, known_curves, factors=factors, cost=price)
-        total = float(sum(g.hosts * price[g.room.name] for g in groups))
+        # hosts that run already are paid, whatever is planned; late ones beside them are not
+        paid = fleet.rules.minimise == "price"
+        total = float(sum(g.hosts * price[g.room.name] for g in groups if not (paid and Plan.ran(g))))
         made.append((quantile, sum(g.hosts for g in groups), total, chance))
     if not made:
         return ()

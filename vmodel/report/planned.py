@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from vmodel.plan.busy import Busy
 from vmodel.plan.fleet import LARGEST_COUNT
 from vmodel.plan.plan import Plan
 from vmodel.plan.records import Group, Option, Refusal
@@ -78,6 +79,7 @@ def _classes_json(p: Plan) -> list[dict[str, Any]]:
                 "busy_limit": {
                     room.name: _number(float(limits[room.type])) for room in p.known.rooms if limits[room.type] > 0
                 },
+                "why_no_busier": next((busy_text(b) for b in p.busy if b.option is option), None),
                 "standing": option.prediction.standing,
                 "profile": option.prediction.scenario.profile.name,
             }
@@ -210,6 +212,20 @@ def warnings_of(p: Plan) -> list[str]:
     return [f"{', '.join(names)}: {warning}" for warning, names in found.items()]
 
 
+def busy_text(b: Busy) -> str:
+    """Why cores, adapters and buses beside a class may be so busy and no busier."""
+    vm, head = b.option.vm, f"{b.option.vm.name}: shared things may be {format_share(b.level)} busy"
+    if vm.latency is None:
+        return f"{head}: no latency objective" + ("" if b.above is None else ", its loss binds")
+    here = f"p{vm.percentile:g} is at most {format_seconds(b.latency_s)} there"
+    if b.above is None or b.above_s is None:
+        return f"{head}, as busy as can be: {here}"
+    if not b.binds:
+        return f"{head}: {here}; its loss binds, or waits among neighbours"
+    told = format_seconds(b.above_s) if math.isfinite(b.above_s) else "without end"
+    return f"{head}: {here}, {told} at {format_share(b.above)}, beyond {format_seconds(vm.latency)}"
+
+
 def settings_text(settings: Sequence[tuple[str, float]]) -> str:
     """Settings as a person writes them."""
     return ", ".join(f"{name} {knob_text(name, value)}" for name, value in settings) or "defaults"
@@ -316,13 +332,18 @@ def plan_lines(p: Plan) -> list[str]:
             lines += ["", "refused paths:", *refusal_lines(rest)]
         return [*lines, *migration_lines(p)]
     lines += ["", *_summary(p), "", *aligned(_class_rows(p), CLASS_HEADS, "lrllrrr")]
+    lines += [f"  {busy_text(b)}" for b in p.busy]
     rows = _placement_rows(p)
     lines += ["", *aligned([_wide(r) for r in rows[:SHOWN_PATTERNS]], PLACE_HEADS, "lr")]
     if len(rows) > SHOWN_PATTERNS:
         lines.append(f"and {len(rows) - SHOWN_PATTERNS} more kinds of filling (all with --json or -o placement.csv)")
     lines += ["", *aligned(_load_rows(p), LOAD_HEADS, "lrrrr"), "", *_prospects(p)]
-    if p.refusals:
-        lines += ["", "refused paths:", *refusal_lines(p.refusals)]
+    mine = [r for r in p.refusals if r.path is None]
+    if mine:
+        lines += ["", "infeasible:", *refusal_lines(mine)]
+    rest = [r for r in p.refusals if r.path is not None]
+    if rest:
+        lines += ["", "refused paths:", *refusal_lines(rest)]
     lines += [f"note: {note}" for note in p.notes] + [f"warning: {w}" for w in warnings_of(p)]
     return lines
 

@@ -8,19 +8,20 @@ from matplotlib.figure import Figure
 
 from vmodel.core.records import Interval, Prediction
 from vmodel.library import commands
-from vmodel.plan.prices import Conflict, Price
+from vmodel.plan.prices import Conflict, Price, Reach
 from vmodel.plan.tune import Change, FrontPoint, Tuning
 from vmodel.report.record import as_json as record_of
 from vmodel.report.record import asked_json
 from vmodel.report.tables import aligned
 from vmodel.report.text import knob_text, question
-from vmodel.solve.goal import Constraint
+from vmodel.solve.goal import Constraint, read_constraint
 from vmodel.solve.quantities import QUANTITIES, Quantity
-from vmodel.units import BPS_PER_GBPS, US_PER_S, format_share
+from vmodel.units import BPS_PER_GBPS, BPS_PER_MBPS, US_PER_S, format_share
 
 FRONT_ROWS = 12  # points of the front that a person is shown
 SHARE_ERROR = 0.001
 KEPT_DIGITS = 12
+ROUNDINGS = (0.0005, 0.001, 0.002, 0.005, 0.01)
 WIDTH, HEIGHT = 9.0, 5.5  # inches
 CHANGE_HEADS, CHANGE_RIGHT = ("setting", "now", "best", "without it", "90 %", "remark"), "lrrrrl"
 
@@ -165,14 +166,23 @@ def _refusal_lines(found: Tuning) -> list[str]:
     lines.append(f"Binding: {why.binding.text}")
     if why.nearest is not None:
         r = why.nearest
-        bound = _written(r.constraint.quantity, r.with_others)
-        sign = "<=" if r.constraint.upper else ">="
-        lines.append(
-            f"Nearest change: {r.constraint.quantity.name} {sign} {bound} ({format_share(r.distance, SHARE_ERROR)} off)"
-        )
+        off = f" ({format_share(r.distance, SHARE_ERROR)} off)" if r.constraint.bound else ""
+        lines.append(f"Nearest change: {nearest_text(r)}{off}")
     else:
         lines.append("No change of a single bound helps.")
     return lines
+
+
+def nearest_text(reach: Reach) -> str:
+    """The nearest bound that can be met, as `--subject` takes it: rounded to what can still be met."""
+    q, value = reach.constraint.quantity, float(reach.with_others or 0.0)
+    sign = "<=" if reach.constraint.upper else ">="
+    for digits in (0.0, *ROUNDINGS):  # what is written is read again, and must not be out of reach by its rounding
+        text = q.write(value * (1 + digits if reach.constraint.upper else 1 - digits))
+        read = read_constraint(f"{q.name} {sign} {text}", None)
+        if read.met(value):
+            return f"{q.name} {sign} {text}"
+    return f"{q.name} {sign} {q.write(value)}"
 
 
 def thinned(front: Sequence[FrontPoint], count: int) -> list[FrontPoint]:
@@ -308,13 +318,15 @@ def front_figure(found: Tuning) -> Figure:
     q = QUANTITIES[found.front_latency]
     cpu = [p.values["cpu"] for p in found.front]
     latency = [p.values[found.front_latency] * US_PER_S for p in found.front]
-    throughput = [p.values["throughput"] / BPS_PER_GBPS for p in found.front]
+    most = max((p.values["throughput"] for p in found.front), default=BPS_PER_GBPS)
+    unit, bps = ("Gbit/s", BPS_PER_GBPS) if most >= BPS_PER_GBPS else ("Mbit/s", BPS_PER_MBPS)
+    throughput = [p.values["throughput"] / bps for p in found.front]
     if found.front:
         dots = axes.scatter(
             cpu, latency, c=throughput, cmap="viridis", s=28, edgecolors="#444444", linewidths=0.3, zorder=3
         )
         dots.set_label("nothing is better in all three")
-        figure.colorbar(dots, ax=axes, label="throughput [Gbit/s]")
+        figure.colorbar(dots, ax=axes, label=f"throughput [{unit}]")
     marks = [(found.today, "X", "#d55e00", "as it is today")]
     if found.answer is not None:
         marks.append((found.answer, "*", "#0072b2", f"answer: {found.objective.text}"))
