@@ -3,12 +3,14 @@
 import csv
 import json
 import subprocess
+from xml.etree import ElementTree
 
 import pytest
 
 from tests.plan import fleets
 from vmodel.calibrate.dataset import read_rows
 from vmodel.cli.main import main
+from vmodel.ingest.read import read
 from vmodel.plan.bundle import hands_of, script
 from vmodel.plan.plan import plan_fleet
 from vmodel.plan.read import read_fleet
@@ -96,6 +98,55 @@ def test_each_class_has_commands_and_a_branch_of_a_script_that_a_shell_accepts(p
     (tmp_path / "verify.sh").write_text(text, encoding="utf-8")
     subprocess.run(["sh", "-n", str(tmp_path / "verify.sh")], check=True)
     for part in ("netperf", "sockperf", "iperf3", "results/web.netperf.txt", "--mps 60000"):
+        assert part in text
+
+
+ROUND_TRIP = (
+    ("virtio-vhost", {"queues": 2, "mtu": 1500, "ring_size": 512}, {"queues": 2, "mtu": 1500, "rx_ring": 512}),
+    ("macvtap-vhost", {"queues": 4}, {"queues": 4}),
+    ("vhost-user", {"page_bytes": 2**21}, {"hugepages": True}),
+    ("virtio-qemu", {}, {}),
+    ("vdpa", {}, {}),
+    ("vf", {}, {}),
+    ("emulated-e1000", {}, {}),
+)
+
+
+@pytest.mark.parametrize(("path", "settings", "wanted"), ROUND_TRIP)
+def test_the_domain_of_a_class_is_read_back_as_what_was_planned(path, settings, wanted, tmp_path):
+    vm = fleets.web(count=1, rate=100.0, latency="1s", paths=[path], settings=settings, flows=4)
+    (lines,) = hands_of(plan_fleet(fleets.fleet(vm, confidence=0.5))).values()
+    text = "\n".join(lines)
+    file = tmp_path / "domain.xml"
+    file.write_text(text[text.index("<domain") : text.index("</domain>") + len("</domain>")], encoding="utf-8")
+    found = read(str(file)).configuration
+    assert found["path"] == path
+    assert found["vcpus"] == 4
+    assert {name: found[name] for name in wanted} == wanted
+    tree = ElementTree.parse(file).getroot()
+    assert tree.findtext("memory") == str(8 << 20)
+    assert {child.tag for child in tree} <= {
+        "name",
+        "memory",
+        "vcpu",
+        "memoryBacking",
+        "cputune",
+        "features",
+        "devices",
+    }
+    if path == "vhost-user":  # a switch that cannot see the guest's memory carries nothing
+        assert tree.find("memoryBacking/access").get("mode") == "shared"
+        assert "-chardev socket,id=char0" in text and "share=on" in text
+    if path == "vf":
+        assert "echo 1 > /sys/class/net/eth0/device/sriov_numvfs" in text
+
+
+def test_every_setting_of_a_class_has_a_command_or_a_reason():
+    given = {"rx_usecs": 64, "halt_poll": 50, "busy_poll": 20, "segment_limit_bytes": 65536, "batch": 32}
+    vm = fleets.web(count=1, rate=100.0, latency="1s", paths=["vf"], settings=given)
+    (lines,) = hands_of(plan_fleet(fleets.fleet(vm, confidence=0.5))).values()
+    text = "\n".join(lines)
+    for part in ("rx-usecs 64", "halt_poll_ns", "busy_read=20", "no command sets batch"):
         assert part in text
 
 

@@ -364,9 +364,9 @@ def _qemu(pieces: Sequence[_Piece], target: Target, attach: bool) -> Iterator[St
     if not (attach or any(found.values())) or "device" not in row:
         return
     words = []
-    for kind in ("netdev", "device"):
+    for kind in ("chardev", "netdev", "device"):
         if kind in row and (attach or found["netdev"] or found["device"]):
-            words.append(",".join([f"-{kind} {row[kind].format_map(names)}", *(p.words for p in found[kind])]))
+            words.append(",".join([f"-{kind} {row[kind].format_map(names)}", *(p.words for p in found.get(kind, ()))]))
     words += [p.words for p in found["option"]]
     used = [p for group in found.values() for p in group]
     yield Step(place=QEMU, text=" ".join(words), knobs=_knobs(used), notes=_notes(used))
