@@ -264,12 +264,41 @@ def _spared(problem: Problem, found: Prediction, worth: float) -> Prediction:
     limit = least + worth * abs(least)
     kept = [(name, _reverted(problem, found, name)) for name in _moved(problem, found)]
     for name, _ in sorted(kept, key=lambda pair: problem.objective.cost(q.of(pair[1]))):
-        trial = _reverted(problem, found, name)
-        if problem.objective.cost(q.of(trial)) <= limit and all(
-            c.met(c.quantity.of(trial)) for c in problem.constraints
-        ):
+        trial = _left(problem, found, name)
+        if trial is not None and problem.objective.cost(q.of(trial)) <= limit:
             found = trial
     return found
+
+
+def _meets(problem: Problem, p: Prediction) -> bool:
+    return all(c.met(c.quantity.of(p)) for c in problem.constraints)
+
+
+def _left(problem: Problem, found: Prediction, name: str) -> Prediction | None:
+    """The answer with one setting as it was; where that breaks a bound, another setting gives way as little as will do.
+
+    A change that brings next to nothing may only have made room for a step of a long setting.  None where nothing does.
+    """
+    trial = _reverted(problem, found, name)
+    if _meets(problem, trial):
+        return trial
+    best: Prediction | None = None
+    for axis in problem.axes:
+        here = found.scenario.knobs[axis.knob]
+        if not axis.long or axis.knob == name or here not in axis.values or axis.now not in axis.values:
+            continue
+        bad, good = axis.values.index(here), axis.values.index(axis.now)
+        at = {good: solver.predict(with_knobs(trial.scenario, {axis.knob: axis.values[good]}))}
+        if bad == good or not _meets(problem, at[good]):
+            continue
+        while abs(good - bad) > 1:
+            middle = (good + bad) // 2
+            at[middle] = solver.predict(with_knobs(trial.scenario, {axis.knob: axis.values[middle]}))
+            good, bad = (middle, bad) if _meets(problem, at[middle]) else (good, middle)
+        cost = problem.objective.cost(problem.objective.quantity.of(at[good]))
+        if best is None or cost < problem.objective.cost(problem.objective.quantity.of(best)):
+            best = at[good]
+    return best
 
 
 def _reverted(problem: Problem, found: Prediction, name: str) -> Prediction:
