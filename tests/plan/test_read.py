@@ -183,3 +183,29 @@ def test_schema_and_reader_agree():
         assert not check.is_valid(wrong)
         with pytest.raises(ConfigError):
             fleet_of(wrong)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "expected"),
+    [
+        ("count = 10", "count = true", 'vm "web".count', "a whole number from 1"),
+        ("cores = 64", "cores = true", 'host "big".cores', "a whole number from 1 to 4096"),
+        ("price = 12000", "price = true", 'host "big".price', "a number from 0"),
+        ('latency = "400us"', 'paths = ["vf", "vf"]', 'vm "web".paths', "each path once"),
+        ('latency = "400us"', 'paths = ["nowhere.toml"]', 'vm "web".paths', "nowhere.toml: expected a readable file"),
+        ('latency = "400us"', "size = 1e12", 'vm "web".size', "to 1GiB"),
+        ('latency = "400us"', 'settings = { batch = "lots" }', 'vm "web".settings.batch', "a number"),
+        ('rate = "2k/s"', "rate = 1e-300", 'vm "web".rate', "messages per second of one VM"),
+        ('minimise = "price"', "growth_per_year = 9\nhorizon_years = 20", 'vm "web".rate', "at rules.horizon_years"),
+    ],
+)
+def test_slips_that_would_be_read_as_something_else_are_told(tmp_path, old, new, key, expected):
+    """Not as one, nor as a crash later; one line with the place and what belongs there."""
+    assert old in GOOD
+    file = tmp_path / "fleet.toml"
+    file.write_text(GOOD.replace(old, new), encoding="utf-8")
+    with pytest.raises(ConfigError) as error:
+        read_fleet([str(file)])
+    (fault,) = error.value.faults
+    assert (fault.file, fault.key) == (str(file), key)
+    assert expected in fault.expected
