@@ -255,6 +255,16 @@ def test_small_packings_are_within_one_of_the_fewest_and_never_below_the_bound(s
     assert placed.cost <= placed.first_fit
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_many_vms_on_three_kinds_of_host_end_within_one_host_of_the_bound(seed):
+    random = np.random.default_rng(seed)
+    sizes = [(float(random.uniform(0.5, 6)), float(random.uniform(0.5, 6))) for _ in range(12)]
+    demand = [int(n) for n in random.integers(5, 80, 12)]
+    rooms = [room(10, 10, 1.0), room(20, 25, 1.9), room(40, 40, 3.7)]
+    placed, _ = solve(packing(sizes, demand, rooms), time_limit_s=60)
+    assert placed.bound <= placed.cost <= min(placed.bound + 3.7, placed.first_fit)
+
+
 def test_where_first_fit_wastes_hosts_the_programme_does_not():
     sizes, demand = [(5, 1), (4, 1), (3, 1), (2, 1)], [40, 40, 40, 40]
     placed, _ = solve(packing(sizes, demand), time_limit_s=60)
