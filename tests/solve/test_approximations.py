@@ -143,3 +143,25 @@ def test_a_ring_is_full_only_behind_a_sender_that_is_faster():
 def test_the_written_function_says_what_it_answers(workload, head):
     answer = predict("virtio-vhost", workload=workload, topology="host-vm", profile="generic")
     assert f"{head} of virtio-vhost, host-vm, {workload}, on generic." in closed_form(answer).python
+
+
+def test_requests_in_flight_pay_stages_queueing_and_a_timer_that_locks_them():
+    answer = predict("vhost-user", workload="rr", in_flight=16, profile="generic")
+    assert sum(row.seconds for row in answer.shares) == pytest.approx(answer.latency_s)
+    assert "queueing" in {row.stage for row in answer.shares}
+    assert answer.transactions_per_s == pytest.approx(16 / answer.latency_s)  # Little
+    held = predict("vf", workload="rr", in_flight=2, rx_usecs=500, device="ixgbevf", profile="generic")
+    assert "locked to the interrupt throttle" in held.regime
+    assert held.latency_s == pytest.approx(500e-6, rel=0.01)
+
+
+def test_a_message_in_pieces_is_paid_whole_at_the_slowest_resource():
+    for path in ("virtio-vhost", "vhost-user", "native"):
+        small, large = (predict(path, workload="rr", size=size, profile="generic") for size in (1024, 262144))
+        assert large.latency_s > max(large.demands_s.values()) > 2 * max(small.demands_s.values())
+
+
+def test_nothing_is_busier_than_all_the_time_far_beyond_capacity():
+    for path in ("virtio-user", "vhost-user", "virtio-vhost"):
+        answer = predict(path, workload="packets", load=1e9, profile="generic")
+        assert max(answer.busy.values()) <= 1 + 1e-9
