@@ -373,6 +373,8 @@ def main():
             file.write(json.dumps(row) + "\n")
 
     def all_hot(session):
+        for path in (HOME / "vmodel" / chosen.package).glob("[a-z]*.py"):  # also what is imported on first use only
+            importlib.import_module(f"vmodel.{chosen.package}.{path.stem}")
         items = {item.nodeid: item for item in session.items}
         functions = defaultdict(list)
         for thing in gc.get_objects():
