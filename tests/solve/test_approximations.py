@@ -9,7 +9,8 @@ import pytest
 from vmodel.config import scenario
 from vmodel.errors import ConfigError
 from vmodel.solve.ask import predict
-from vmodel.solve.explain import MOST_STAGES, _listed
+from vmodel.solve.compose import POLLS
+from vmodel.solve.explain import MOST_STAGES, ONLY_FOR, _is_law, _listed
 from vmodel.solve.formula import closed_form
 from vmodel.solve.goal import Constraint, read_constraint, read_constraints, read_objective
 from vmodel.solve.moderation_law import throttle_percentile
@@ -120,6 +121,13 @@ def test_stages_are_listed_up_to_a_few():
     names = [f"s{i}" for i in range(MOST_STAGES + 2)]
     assert _listed(names[:MOST_STAGES]) == ", ".join(names[:MOST_STAGES])
     assert _listed(names) == ", ".join(names[:MOST_STAGES]) + " and 2 more"
+
+
+def test_some_settings_act_on_the_law_of_one_workload_alone():
+    trips, stream = (scenario(path="virtio-vhost", workload=w, profile="generic") for w in ("rr", "stream"))
+    own = {name for name, workload in ONLY_FOR.items() if workload == "stream" and name not in POLLS}
+    assert own and all(_is_law(stream, name) and not _is_law(trips, name) for name in own)
+    assert not any(_is_law(trips, name) for name in POLLS)
 
 
 def test_who_waits_for_whom_is_told_by_the_slower_side():
