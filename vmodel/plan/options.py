@@ -149,15 +149,18 @@ def catalogue(fleet: Fleet) -> Catalogue:
     wanted: list[tuple[int, str]] = []
     for place, vm in enumerate(fleet.vm):
         for path in vm.paths:
-            if ends_forbid(vm, path):
-                refusals.append(refuse_path(fleet, place, path))
-            else:
+            if vm.topology in tables.endpoint(path).topologies:
                 wanted.append((place, path))
+            else:
+                refusals.append(refuse_path(fleet, place, path))
     options: list[Option] = []
     needs, limits = [], []
     for case in cases(ask, wanted):
         known = Told(case)
         found = _choose(case, known)
+        if ends_forbid(case.vm, case.path):  # asked all the same: would it do if nobody had to migrate?
+            refusals.append(refuse_path(fleet, case.place, case.path, freed=found is not None))
+            continue
         if found is None:
             refusals.append(refuse(ask, case, known.errors()))
             continue

@@ -22,8 +22,11 @@ KEPT_DIGITS = 4
 HINTS = {CONFIDENCE: ", or measurements of your own (vmodel fit)"}  # what does the same without a change of the file
 
 
-def refuse_path(fleet: Fleet, place: int, path: str) -> Refusal:
-    """What rules a path out before any number is looked at."""
+def refuse_path(fleet: Fleet, place: int, path: str, *, freed: bool = False) -> Refusal:
+    """What rules a path out before any number is looked at.
+
+    freed: the class could take it if it did not have to migrate, which is known already.
+    """
     vm, end = fleet.vm[place], tables.endpoint(path)
     if vm.must_migrate and not end.migrates:
         resource, requirement = MIGRATION, MUST_MIGRATE
@@ -31,7 +34,8 @@ def refuse_path(fleet: Fleet, place: int, path: str) -> Refusal:
     else:
         resource, requirement = "topology", "topology"
         because = f"{path} does not join the ends of {vm.topology}"
-    changes = mend(fleet, place, path)
+    changes: tuple[Change, ...] = (Change(table="vm", name=vm.name, key=MUST_MIGRATE, value=False),)
+    changes = changes if freed else mend(fleet, place, path)
     return Refusal(
         what=vm.name,
         path=path,
