@@ -129,7 +129,7 @@ def percentile(a: Answer, p: float) -> Any:
     """The latency that a share p stays below, as `predict` finds it [s]."""
     out = a.outcome
     if out.time is not None:
-        return skewed_percentile(_spread_out(out.time, a.rows), p, _quantiles)
+        return skewed_percentile(_spread_out(out.time, a.rows), p)
     rows = evaluate.stage_rows()
     throttled = any("throttle" in r for r in out.regime)
     times = []
@@ -139,15 +139,8 @@ def percentile(a: Answer, p: float) -> Any:
         seconds = plain(r.seconds)
         scv = rows[r.stage].variability if r.stage in rows else solver.QUEUE_SCV if r.stage == "queueing" else 0.0
         times.append(gamma_time(seconds, scv) if scv > 0 else constant_time(seconds))
-    found = gamma_percentile(_spread_out(add_times(times), a.rows), p, _quantiles)
+    found = gamma_percentile(_spread_out(add_times(times), a.rows), p)
     return np.maximum(found, np.where(_locked(out), plain(out.latency_s), 0.0))
-
-
-def _quantiles(shape: Any, p: Any) -> Any:
-    """`gamma_quantile` for many shapes at once."""
-    from scipy.special import gammaincinv  # only percentiles of many pay for loading it
-
-    return gammaincinv(shape, p)
 
 
 def _spread_out(time: StageTime, rows: int) -> StageTime:

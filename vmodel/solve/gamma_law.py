@@ -118,7 +118,12 @@ def gamma_cdf(shape: Number, x: Number) -> Number:
 
     Source: AbramowitzStegun1964, 6.5.29 and 6.5.31, table 26.8.
     """
-    return choose(x > 0, exp(_logarithms(shape, x)[0]), x * 0.0)
+    if scalar(shape, x):
+        return choose(x > 0, exp(_logarithms(shape, x)[0]), x * 0.0)
+    import numpy
+    from scipy.special import gammainc  # for many values the library is worth its loading
+
+    return gammainc(shape, numpy.maximum(x, 0.0))
 
 
 def gamma_quantile(shape: Number, p: Number) -> Number:
@@ -136,6 +141,11 @@ def gamma_quantile(shape: Number, p: Number) -> Number:
 
     Source: AbramowitzStegun1964, table 26.8; WilsonHilferty1931.
     """
+    if not scalar(shape, p):
+        import numpy
+        from scipy.special import gammaincinv
+
+        return gammaincinv(numpy.asarray(shape), p)
     root = 1 - 1 / (9 * shape) + normal_quantile(p) / (3 * sqrt(shape))
     cube = shape * root * root * root
     small = (log(p) + lgamma(shape + 1)) / shape

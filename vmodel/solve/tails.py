@@ -24,7 +24,6 @@ CONSTANT = 1e-9  # relative variance, or skewness, below which there is none
 LEAST_GUESS = 0.01  # relative to the mean
 
 Transform = Callable[[complex], complex]
-Quantile = Callable[[Number, Number], Number]  # of a gamma law of unit scale: shape, share -> value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +156,7 @@ def add_times(times: Iterable[StageTime]) -> StageTime:
     )
 
 
-def gamma_percentile(time: StageTime, p: Number, quantile: Quantile = gamma_quantile) -> Number:
+def gamma_percentile(time: StageTime, p: Number) -> Number:
     """The time that a share p stays below, by the gamma law with the same mean and variance above the lower bound.
 
     t = least + G(a, p) v / m, a = m^2 / v, m = mean - least, v = variance.
@@ -176,11 +175,11 @@ def gamma_percentile(time: StageTime, p: Number, quantile: Quantile = gamma_quan
     random = (time.variance_s2 > CONSTANT * above * above) & (above > 0) & (time.variance_s2 < math.inf)
     spread = choose(random, time.variance_s2, 1.0)
     above = choose(random, above, 1.0)
-    found = quantile(above * above / spread, p) * spread / above
+    found = gamma_quantile(above * above / spread, p) * spread / above
     return choose(random, time.least_s + found, time.mean_s)
 
 
-def skewed_percentile(time: StageTime, p: Number, quantile: Quantile = gamma_quantile) -> Number:
+def skewed_percentile(time: StageTime, p: Number) -> Number:
     """The time that a share p stays below, by a shifted gamma law with the same mean, variance and third moment.
 
     t = shift + G(a, p) s, a = 4 v^3 / k^2, s = k / (2 v), shift = mean - a s, k = third moment; not below the lower
@@ -201,8 +200,8 @@ def skewed_percentile(time: StageTime, p: Number, quantile: Quantile = gamma_qua
     ratio = abs(k) / v
     shape, scale = 4 * v / (ratio * ratio), ratio / 2
     side = choose(k > 0, 1.0, -1.0)
-    value = time.mean_s + side * (quantile(shape, choose(k > 0, p, 1 - p)) - shape) * scale
-    return choose(known, most(value, time.least_s), gamma_percentile(time, p, quantile))
+    value = time.mean_s + side * (gamma_quantile(shape, choose(k > 0, p, 1 - p)) - shape) * scale
+    return choose(known, most(value, time.least_s), gamma_percentile(time, p))
 
 
 def gamma_transform(mean_s: float, scv: float) -> Transform:
