@@ -277,6 +277,14 @@ def test_the_cheapest_mix_of_host_types_is_found():
     assert placed.cost == pytest.approx(25.5)  # two large hosts and one small one
 
 
+def test_a_whole_adapter_carries_the_traffic_of_its_vm_and_nothing_else():
+    asked = fleets.fleet(
+        fleets.nfv(count=3, paths=["pf"], latency="1ms"), hosts=[fleets.host(nics=[{"rate": "25Gbit/s", "vfs": 16}])]
+    )
+    found = plan_fleet(asked)
+    assert [(g.hosts, g.counts.tolist()) for g in found.placement.groups] == [(3, [1])]
+
+
 def test_stock_that_is_too_small_is_no_plan():
     placed, found = solve(packing([(4, 4)], [5], [room(count=2)]), time_limit_s=60)
     assert placed is None
