@@ -126,7 +126,8 @@ def needs_of(answers: Answers, asked: Sequence[Asked], load_factor: Any, overcom
         out[:, FIRST_ENGINE + i] = safe[SHARED.index(kind)]
     out[:, VFS] = [float(r == "vf") for r in role]
     out[:, PORTS] = [float(r == "pf") for r in role]
-    out[np.ix_(out[:, PORTS] > 0, [NIC_IN, NIC_OUT, *range(FIRST_ENGINE, VFS)])] = 0.0  # on an adapter of its own
+    for column in (NIC_IN, NIC_OUT, *range(FIRST_ENGINE, VFS)):
+        out[out[:, PORTS] > 0, column] = 0.0  # the adapter is its own
     return out
 
 
