@@ -16,6 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 OTHERS = {"__init__", "__main__", "fleets", "fuzz_commands", "fuzz_ingest", "mutation"}
 TIMEOUT_S = 900
+NOISE = "HighsMipSolverData"  # what the solver prints by itself
 
 
 def names():
@@ -35,7 +36,8 @@ def ran(name):
         return f"longer than {TIMEOUT_S} s", "not finished"
     if done.returncode not in (0, 1):
         return (done.stderr.strip().splitlines() or ["no word"])[-1], "failed"
-    return done.stdout.rstrip(), "missed" if done.returncode else "kept"
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(NOISE)]
+    return "\n".join(lines).rstrip(), "missed" if done.returncode else "kept"
 
 
 def page(found):
@@ -43,7 +45,7 @@ def page(found):
     lines = [
         "# Benchmarks", "",
         "Written by `python -m benchmarks`; take the ratios as they are and the times with a grain of salt.",
-        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} processors,"
+        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} processors, "
         f"load {os.getloadavg()[0]:.1f}.", "", "| program | promise |", "|---|---|",
         *(f"| `benchmarks/{name}.py` | {state} |" for name, (_, state) in found.items()),
     ]  # fmt: skip

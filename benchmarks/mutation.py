@@ -33,6 +33,7 @@ from pathlib import Path
 HOME = Path(__file__).resolve().parents[1]
 CPU_S = 60  # of one change: many times what the quickest tests that run a line need
 PACKAGES = ("solve", "calibrate")
+BROKEN = 70  # exit status of a fork that did not come to an end
 BUDGET_S = 25.0  # of baseline time of the tests that one change meets
 FROZEN_S = 5.0  # the same, of tests that compare with what vmodel itself once said
 FROZEN = ("tests/golden/", "tests/test_readme.py", "tests/docs/", "tests/test_notebooks.py")
@@ -206,7 +207,7 @@ def in_child(work, cpu_s=None):
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
-        code = 70
+        code = BROKEN
         try:
             code = int(work())
         finally:
@@ -249,12 +250,12 @@ def baseline(files, store):
             for line, contexts in data.contexts_by_lineno(name).items():
                 of_file = lines.setdefault(str(Path(name).relative_to(HOME)), {})
                 of_file[line] = [number[c] if c else -1 for c in contexts if not c or c in number]
-        body = {"code": int(code), "tests": tests, "lines": lines, "failed": watching.failed}
+        body = {"code": int(code), "files": files, "tests": tests, "lines": lines, "failed": watching.failed}
         store.write_text(json.dumps({**body, "seconds": [watching.seconds[name] for name in tests]}), "utf-8")
         return 0
 
-    if not store.exists():
-        in_child(work)
+    if not store.exists() or json.loads(store.read_text("utf-8")).get("files") != files:
+        in_child(work)  # lines of other test files say nothing of these
     found = json.loads(store.read_text("utf-8"))
     if found["failed"]:
         print(f"without any change these fail, and are left out: {', '.join(found['failed'])}", file=sys.stderr)
@@ -365,6 +366,8 @@ def main():
         note.unlink(missing_ok=True)
         start = time.monotonic()
         code = run(path, number, names, note) if names else 0
+        if code == BROKEN:
+            raise SystemExit(f"{path.name}:{line}: the tests could not be asked")
         fate = "timeout" if code is None else "survived" if code in (0, 5) else "killed"
         row = {"place": place, "module": path.name, "line": line, "what": what, "tests": len(names), "found": fate}
         row["by"] = note.read_text("utf-8") if note.exists() else ""
@@ -393,7 +396,8 @@ def main():
 
             return pytest.main([*ARGUMENTS, *files], plugins=[Collected(all_hot, note)])
 
-        in_child(collect)
+        if in_child(collect) == BROKEN:
+            parser.error("the tests could not be asked: a change met none that was collected")
     for place in todo:
         if on_import[place]:
             judged(place, lambda *change: cold(chosen.package, *change))

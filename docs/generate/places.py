@@ -21,6 +21,7 @@ LAWS = "reference/laws.md"
 STUDIES = "reference/studies.md"
 SOURCES = "reference/sources.md"
 BENCHMARKS = "benchmarks.md"
+MEASURED = "results.md"
 CHANGES = "changelog.md"
 
 

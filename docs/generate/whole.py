@@ -26,14 +26,18 @@ def changelog() -> str:
     return f"# Changelog\n{moved(raised)}"
 
 
-def benchmarks() -> str:
-    """The benchmarks, which stand beside their programs."""
-    return moved((HOME / "benchmarks" / "README.md").read_text("utf-8"))
+def benchmarks(name: str) -> str:
+    """A page on benchmarks, which stands beside their programs."""
+    return moved((HOME / "benchmarks" / name).read_text("utf-8"))
 
 
 def pages() -> dict[str, str]:
     """Address -> Markdown of every page that is generated."""
-    out = {places.CHANGES: changelog(), places.BENCHMARKS: benchmarks()}
+    out = {
+        places.CHANGES: changelog(),
+        places.BENCHMARKS: benchmarks("README.md"),
+        places.MEASURED: benchmarks("results.md"),
+    }
     for part in (commands, ways, catalogue, evidence, api, files, laws, records, notebooks):
         out |= part.pages()
     return out
