@@ -27,6 +27,7 @@ def sections():
     return {head: text for head, text in zip(parts[1::2], parts[2::2], strict=True) if BLOCK.search(text)}
 
 
+@pytest.mark.slow  # some twenty commands; `make test` runs them
 @pytest.mark.parametrize("heading", sections())
 def test_the_blocks_run_and_print_what_is_shown(heading, tmp_path):
     check(sections()[heading], tmp_path)
